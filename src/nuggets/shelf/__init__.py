@@ -270,10 +270,6 @@ class NuggetShelf:
         """Will the first operation migrate tables or index all notes, which may take long?"""
         return self._transactions.store.needs_migration()
 
-    def change_counter(self) -> int:
-        """A number that changes when anyone may have written; cheap to ask for often."""
-        return self._transactions.store.change_counter()
-
     def load_all(self) -> None:
         """Read the current state. Every call does so anyway."""
         with self._transactions.reading():

@@ -77,10 +77,6 @@ class Store(Protocol):
     def position(self) -> tuple[int, str]:
         """The last revision and its time; 0 and "" at the beginning."""
 
-    def change_counter(self) -> int:
-        """A number that changes when anyone may have written; cheaper than asking for the revision,
-        and never wrong for more than some seconds."""
-
     def needs_migration(self) -> bool:
         """Will the first read migrate tables or index all notes, which may take long?"""
 

@@ -14,7 +14,8 @@ from typing import cast, get_args
 
 from nuggets.domain import codec
 from nuggets.domain.records import HitKind, Touch
-from nuggets.filesystem.atomic_files import open_plain
+from nuggets.errors import StoreError
+from nuggets.filesystem.atomic_files import open_plain, private_directory
 
 _ATTEMPTS = 50  # at appending; an attempt fails only while a writer renames the file
 _WAIT_MILLISECONDS = 20  # for a process in the middle of an append, which takes microseconds
@@ -24,6 +25,7 @@ class RecallFile:
     """`recalls.jsonl` in a shelf's directory, and `recalls-taken.jsonl` while it is committed."""
 
     def __init__(self, directory: str) -> None:
+        self._directory = directory
         self._path = os.path.join(directory, "recalls.jsonl")
         self._taken_path = os.path.join(directory, "recalls-taken.jsonl")
 
@@ -31,7 +33,8 @@ class RecallFile:
         """Append recalls. Fails silently: a memory that cannot be written can still be read."""
         import fcntl
 
-        with suppress(OSError, ValueError):
+        with suppress(OSError, StoreError, ValueError):
+            private_directory(self._directory)
             lines = "".join(f"{codec.dumps(list(touch))}\n" for touch in touches)
             content = f"\n{lines}".encode()  # the last line may have been cut off
             for _ in range(_ATTEMPTS):
@@ -53,6 +56,9 @@ class RecallFile:
 
         The caller holds the shelf's lock.
         """
+        if not self._directory:  # of a shelf in memory nothing waits
+            yield ()
+            return
         if not os.access(self._taken_path, os.F_OK):  # else a writer died here: its file is first
             if not os.access(self._path, os.F_OK):
                 yield ()

@@ -2,7 +2,7 @@
 
 A writer holds the shelf's lock, decides on the current state, and commits once. A batch is one
 transaction. What differs between databases is in the subclasses: how one connects, who holds the
-lock between processes, where recalls wait that found it taken, and how rows are erased.
+lock between processes, and how rows are erased.
 
 The write lock is held as long as the lock between processes, `_mutex` only while the connection is
 used, so that a reader here never waits for a writer elsewhere.
@@ -14,8 +14,9 @@ import atexit
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -23,13 +24,14 @@ from nuggets.domain.records import Changes, Touch
 from nuggets.errors import InvalidInput, StoreError, opened_before_fork
 from nuggets.stores import process_lock
 from nuggets.stores.process_lock import WriteLock
-from nuggets.stores.sql.commit_writer import CommitWriter
+from nuggets.stores.sql.commit_writer import CommitWriter, apply_touches
 from nuggets.stores.sql.schema import IndexSet, existing_kinds, read_meta, record_format, table_name
 from nuggets.stores.sql.state import Damage, SqlState
 
 if TYPE_CHECKING:
     from nuggets.domain.records import Commit, CommitSummary, EarlierImage
     from nuggets.stores.base import Database, Store
+    from nuggets.stores.recall_file import RecallFile
     from nuggets.stores.sql.schema import IndexKind
     from nuggets.stores.sql.shelf_copy import Copied
 
@@ -39,6 +41,8 @@ DAMAGE_SHOWN = 3  # names, of many damaged records
 
 class SqlStore(ABC):
     """What stores in SQL databases have in common."""
+
+    directory: str
 
     def __init__(
         self,
@@ -61,7 +65,6 @@ class SqlStore(ABC):
         self._kept_touches: dict[str, Touch] = {}  # by note: merely shown, and not written yet
         self._touched_in = ""  # the second in which notes that were merely shown were last written
         self._has_committed = False  # since the lock was taken
-        self._looks = 0
         _stores.add(self)
 
     def _refuse_inherited(self) -> None:
@@ -94,19 +97,8 @@ class SqlStore(ABC):
     def _prepare(self, *, import_edits: bool) -> None:
         """When the lock was taken: make sure that tables and indexes are current."""
 
-    def _finish_commits(self) -> None:  # noqa: B027
-        """Before the lock is released, if anything was committed."""
-
     def _follow_commits(self) -> None:  # noqa: B027
         """After the lock was released, if anything was committed."""
-
-    @abstractmethod
-    def _take_waiting_recalls(self) -> AbstractContextManager[tuple[Touch, ...]]:
-        """Recalls that found the store locked, to be committed inside."""
-
-    @abstractmethod
-    def _defer_recalls(self, touches: Sequence[Touch]) -> None:
-        """Keep recalls for the next commit, because the store is locked. Never fails."""
 
     @property
     def indexes(self) -> Mapping[str, Any]:
@@ -158,11 +150,6 @@ class SqlStore(ABC):
     @property
     def position(self) -> tuple[int, str]:
         return self.state.position
-
-    def change_counter(self) -> int:
-        """A new number at each look: to look at the revision costs no more."""
-        self._looks += 1
-        return self._looks
 
     def commits(
         self, since: int = 0, note: str | None = None, *, newest_first: bool = False
@@ -229,7 +216,6 @@ class SqlStore(ABC):
         has_committed = self._lock.depth == 1 and self._has_committed
         if has_committed:
             self._has_committed = False
-            self._finish_commits()
         self._lock.release()
         if has_committed:
             self._follow_commits()
@@ -280,7 +266,7 @@ class SqlStore(ABC):
             return self._write_alone(changes)
 
     def _write_alone(self, changes: Changes) -> int:
-        with self._take_waiting_recalls() as waiting, self._transaction():
+        with self._recall_file.take() as waiting, self._transaction():
             if waiting or self._kept_touches:
                 touches = (*waiting, *self._kept_touches.values(), *changes.touches)
                 changes = changes._replace(touches=touches)
@@ -371,7 +357,7 @@ class SqlStore(ABC):
             return
         self.state.nuggets.forget()
         try:
-            with self._take_waiting_recalls() as waiting:
+            with self._recall_file.take() as waiting:
                 writer.count((*waiting, *self._kept_touches.values()))
                 self._finish(writer)
                 self._commit()
@@ -441,6 +427,9 @@ class SqlStore(ABC):
         External edits are left to the next read or write: nothing here depends on them.
         """
         try:
+            with self._mutex:
+                if not self._lock.depth:  # that of whoever has read what is counted
+                    self._asked().rollback()
             with (
                 self.exclusive(wait_seconds=0, import_edits=False),
                 self._mutex,
@@ -448,7 +437,14 @@ class SqlStore(ABC):
             ):
                 self._write_recalls(touches)
         except (OSError, StoreError, UnicodeError):
-            self._defer_recalls(touches)
+            if self.directory:
+                self._recall_file.append(touches)
+
+    @cached_property
+    def _recall_file(self) -> RecallFile:
+        from nuggets.stores.recall_file import RecallFile  # a read needs none of it
+
+        return RecallFile(self.directory)
 
     def _write_recalls(self, touches: Sequence[Touch]) -> None:
         """Inside a transaction."""
@@ -459,6 +455,16 @@ class SqlStore(ABC):
         self._indexes.save()
 
     # --- the rest ---------------------------------------------------------------------------
+
+    def _erase_rows(self, note_ids: Collection[str]) -> None:
+        """Erase dropped notes from the history and the indexes, in one transaction."""
+        from nuggets.stores.sql.history import erase
+
+        with self._recall_file.take() as waiting, self._transaction():
+            apply_touches(self._asked(), waiting)
+            erase(self._asked(), note_ids)
+            for index in self._indexes.all():
+                index.forget_traces(note_ids)
 
     def copy_from(
         self,

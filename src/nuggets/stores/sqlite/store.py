@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from functools import cached_property
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from nuggets.domain import times
@@ -24,7 +23,6 @@ from nuggets.errors import StoreBusy, StoreCorrupt, StoreError
 from nuggets.stores.exports import Exports, StoreAccess
 from nuggets.stores.process_lock import shelf_lock
 from nuggets.stores.sql import schema
-from nuggets.stores.sql.commit_writer import apply_touches
 from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.store import SqlStore
 from nuggets.stores.sqlite.database import Database, ExplainErrors, create
@@ -33,7 +31,6 @@ from nuggets.stores.sqlite.opening import Connection, Registers, read_registers
 if TYPE_CHECKING:
     from nuggets.stores.base import Defect
     from nuggets.stores.exports.edits import DecideEdit
-    from nuggets.stores.recall_file import RecallFile
 
 WRITER_SECONDS = 1.0  # how long exports wait for a thread that writes
 READER_SECONDS = 1.0  # how long an erasure waits for readers of an older state
@@ -245,19 +242,6 @@ class SqliteStore(SqlStore):
             if self._connection.is_open:  # else it would lock others out
                 self._exports.start_refresher()
 
-    @cached_property
-    def _recall_file(self) -> RecallFile:
-        from nuggets.stores.recall_file import RecallFile  # a read needs none of it
-
-        return RecallFile(self.directory)
-
-    def _take_waiting_recalls(self) -> AbstractContextManager[tuple[Touch, ...]]:
-        return self._recall_file.take()
-
-    def _defer_recalls(self, touches: Sequence[Touch]) -> None:
-        if self.directory:
-            self._recall_file.append(touches)
-
     def _prepare_file(self) -> None:
         """Make sure that there is a database with current tables and indexes."""
         with self._mutex:
@@ -296,17 +280,15 @@ class SqliteStore(SqlStore):
     def _count(self, touches: Sequence[Touch]) -> None:
         """Count recalls in the transaction that read, if that is possible."""
         with self._mutex:
-            if self._connection.is_in_transaction and self._asked().only_reads:
-                if self._count_in_snapshot(touches):
-                    return
-                self._asked().rollback()
+            if self._connection.is_in_transaction and self._count_in_snapshot(touches):
+                return
         super()._count(touches)
 
     def _count_in_snapshot(self, touches: Sequence[Touch]) -> bool:
         """Count recalls in the transaction that read; False if someone else is writing or has
         written since, or if something has to be done before anything is written."""
         database = self._asked()
-        is_prepared = self._is_current and self._prepared is not None
+        is_prepared = database.only_reads and self._is_current and self._prepared is not None
         if not is_prepared or database.commits_wait or not self._connection.is_of_file:
             return False
         try:
@@ -327,7 +309,6 @@ class SqliteStore(SqlStore):
 
     def erase(self, note_ids: Collection[str]) -> list[str]:
         from nuggets.stores.backup import remove_copies
-        from nuggets.stores.sql.history import erase
         from nuggets.stores.sqlite.rewriting import begin_overwriting, overwrite
 
         with self.exclusive(), self._mutex:
@@ -336,12 +317,9 @@ class SqliteStore(SqlStore):
             erased = [self._path, *remove_copies(self.directory)] if self._path else ["memory"]
             if self._exports is not None:
                 self._exports.refresh()
-            with self._recall_file.take() as waiting, self._transaction():
-                apply_touches(self._asked(), waiting)
+            with self._transaction():
                 begin_overwriting(self._asked())
-                erase(self._asked(), note_ids)
-                for index in self._indexes.all():
-                    index.forget_traces(note_ids)
+            self._erase_rows(note_ids)
             self._registers = self._prepared = None  # the next writer goes on if this cannot finish
             overwrite(self._asked(), wait_seconds=READER_SECONDS)
             return erased
