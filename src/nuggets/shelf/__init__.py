@@ -135,9 +135,10 @@ if TYPE_CHECKING:
     from nuggets.search.explanation import Explanation
     from nuggets.shelf.nugget import Nugget
     from nuggets.stores.backup import Backup
-    from nuggets.stores.base import Defect, Store
+    from nuggets.stores.base import Defect
     from nuggets.stores.restore import Restored
     from nuggets.stores.sql.shelf_copy import Copied
+    from nuggets.stores.sql.store import Store
 
 T = TypeVar("T")
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from nuggets.domain import times
 from nuggets.domain.marks import describe_unfinished
-from nuggets.domain.records import ExportsStatus
 from nuggets.errors import StoreBusy, StoreError
 from nuggets.stores.postgresql.database import ConnectionLost, Database
 from nuggets.stores.postgresql.schema import (
@@ -27,7 +26,7 @@ from nuggets.stores.postgresql.schema import (
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.commit_writer import INSERT_COMMIT
 from nuggets.stores.sql.schema import IndexKind
-from nuggets.stores.sql.store import SqlStore
+from nuggets.stores.sql.store import Store
 
 if TYPE_CHECKING:
     from nuggets.filesystem.shelf_location import DatabaseUrl
@@ -43,7 +42,7 @@ _HOLDER = (
 )
 
 
-class PostgresqlStore(SqlStore):
+class PostgresqlStore(Store):
     """One shelf of a database."""
 
     is_remote = True
@@ -116,12 +115,8 @@ class PostgresqlStore(SqlStore):
                 self.state.forget()
                 self._asked().rollback()
 
-    def needs_migration(self) -> bool:
-        """Its tables belong to many shelves; whoever connects first has migrated them."""
-        return False
-
     def _has_stale_index(self, database: Database) -> bool:
-        return not self._lock.depth and bool(self._stale_kinds(database))
+        return not self._depth and bool(self._stale_kinds(database))
 
     def _stale_kinds(self, database: Database) -> list[IndexKind]:
         if self._checked is database:
@@ -273,19 +268,6 @@ class PostgresqlStore(SqlStore):
     @property
     def unfinished_erasure(self) -> str:
         return "" if self._connected is None else describe_unfinished(self.state.marks)
-
-    def refresh_exports(self) -> None:
-        """There are no documented files of a shelf in a database."""
-
-    def follow_exports(self) -> None:
-        """There are none."""
-
-    def exports_status(self) -> ExportsStatus | None:
-        return None
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        return ()
 
     def find_defects(self, *, fix: bool) -> list["Defect"]:
         from nuggets.stores.doctor.database_defects import (

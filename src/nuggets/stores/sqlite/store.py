@@ -21,10 +21,10 @@ from nuggets.domain.marks import UNFINISHED_PURGE, describe_unfinished
 from nuggets.domain.records import ExportsStatus, Touch
 from nuggets.errors import StoreBusy, StoreCorrupt, StoreError
 from nuggets.stores.exports import Exports, StoreAccess
-from nuggets.stores.process_lock import shelf_lock
+from nuggets.stores.process_lock import hold_shelf_lock, shelf_lock
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.schema import IndexKind
-from nuggets.stores.sql.store import SqlStore
+from nuggets.stores.sql.store import Store
 from nuggets.stores.sqlite.database import Database, ExplainErrors, create
 from nuggets.stores.sqlite.opening import Connection, Registers, read_registers
 
@@ -37,7 +37,7 @@ READER_SECONDS = 1.0  # how long an erasure waits for readers of an older state
 DATABASE = "nuggets.db"
 
 
-class SqliteStore(SqlStore):
+class SqliteStore(Store):
     """A shelf in a directory, or in memory without one."""
 
     is_remote = False
@@ -129,7 +129,7 @@ class SqliteStore(SqlStore):
     def _look(self) -> Callable[[], None] | None:
         """What has to be done before this transaction reads: the tables migrated, or edits of the
         documented files imported. Looks at the beginning, and then every half second."""
-        if not self._path or self._lock.depth:
+        if not self._path or self._depth:
             return None
         is_due = self._exports is not None and self._exports.is_look_due
         if self._registers is not None and not is_due:
@@ -175,7 +175,7 @@ class SqliteStore(SqlStore):
 
     def _import_edits(self, *, is_new: bool) -> None:
         """Import external edits of the documented files, as a writer does with the lock."""
-        if self._lock.try_thread():
+        if self._threads.acquire(blocking=False):
             try:
                 with self.exclusive(None if is_new else 0):
                     pass  # `_take_lock` imports them
@@ -185,7 +185,7 @@ class SqliteStore(SqlStore):
             except StoreError:
                 self._show_edits()
             finally:
-                self._lock.release_thread()
+                self._threads.release()
 
     def _show_edits(self) -> None:
         """Where nothing can be written, import the edits into a copy in memory."""
@@ -292,7 +292,7 @@ class SqliteStore(SqlStore):
         if not is_prepared or database.commits_wait or not self._connection.is_of_file:
             return False
         try:
-            self._lock.take(0)
+            self._take_lock(0, prepare=False)
         except StoreError:
             return False
         try:
@@ -302,7 +302,7 @@ class SqliteStore(SqlStore):
             self._roll_back()
             return False
         finally:
-            self._lock.release()
+            self._release_lock()
         return True
 
     # --- the rest ---------------------------------------------------------------------------
@@ -364,9 +364,9 @@ class SqliteStore(SqlStore):
         with (
             suppress(OSError, StoreError),
             self._explain_errors(),
-            self._lock.thread(WRITER_SECONDS),
+            self._one_thread(WRITER_SECONDS),
         ):
-            if not self._lock.depth:  # else this thread is writing
+            if not self._depth:  # else this thread is writing
                 self._exports.follow()
 
     def exports_status(self) -> ExportsStatus | None:
@@ -404,7 +404,7 @@ class SqliteStore(SqlStore):
         with ExitStack() as stack:
             if self._connection.is_of_file and os.path.isdir(self.directory):
                 with suppress(OSError, StoreError), self._explain_errors():
-                    stack.enter_context(self._lock.hold(wait_seconds=0))
+                    stack.enter_context(hold_shelf_lock(self.directory, 0))
             with self._mutex:
                 self._connection.close()
         if self._exports is not None:
