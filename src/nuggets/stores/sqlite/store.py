@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from nuggets.domain import times
 from nuggets.domain.marks import UNFINISHED_PURGE, describe_unfinished
 from nuggets.domain.records import ExportsStatus, Touch
-from nuggets.errors import StoreBusy, StoreCorrupt, StoreError
+from nuggets.errors import StoreBusy, StoreError
 from nuggets.stores.exports import Exports, StoreAccess
 from nuggets.stores.process_lock import hold_shelf_lock, shelf_lock
 from nuggets.stores.sql import schema
@@ -163,15 +163,8 @@ class SqliteStore(Store):
 
     def _migrate(self) -> None:
         """Migrate tables and indexes that another version wrote."""
-        try:
-            with self.exclusive():
-                pass  # `_prepare` has done it
-        except (StoreBusy, StoreCorrupt):
-            raise
-        except StoreError:
-            with self._mutex:  # nothing can be written: the indexes are rebuilt in memory
-                self._connection.work_on_copy()
-                self._update_tables()
+        with self.exclusive():
+            pass  # `_prepare` has done it
 
     def _import_edits(self, *, is_new: bool) -> None:
         """Import external edits of the documented files, as a writer does with the lock."""
@@ -179,21 +172,11 @@ class SqliteStore(Store):
             try:
                 with self.exclusive(None if is_new else 0):
                     pass  # `_take_lock` imports them
-            except (StoreBusy, StoreCorrupt):
+            except StoreError:  # someone writes, or nothing can be written: what is there is read
                 if is_new:
                     raise
-            except StoreError:
-                self._show_edits()
             finally:
                 self._threads.release()
-
-    def _show_edits(self) -> None:
-        """Where nothing can be written, import the edits into a copy in memory."""
-        with self._mutex:
-            if self._exports is None or self._exports.are_only_copies():
-                return
-            self._connection.work_on_copy()
-            self._exports.import_edits()
 
     # --- writing ----------------------------------------------------------------------------
 
