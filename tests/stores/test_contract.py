@@ -9,8 +9,8 @@ import pytest
 from nuggets.domain.records import Changes, Commit, NoteLink, NuggetConfig, Touch
 from nuggets.domain.state import MemoryState, load_state
 from nuggets.filesystem.shelf_location import DatabaseUrl
-from nuggets.stores.base import Store
 from nuggets.stores.postgresql.store import PostgresqlStore
+from nuggets.stores.sql.store import Store
 from nuggets.stores.sqlite.store import SqliteStore
 from store_samples import (
     NOW,

@@ -21,8 +21,8 @@ from nuggets.domain.records import Changes, MemoryNote, NoteLink, NuggetConfig, 
 from nuggets.domain.state import MemoryState, load_state
 from nuggets.filesystem.shelf_location import DatabaseUrl
 from nuggets.operations.transactions import KINDS
-from nuggets.stores.base import Store
 from nuggets.stores.postgresql.store import PostgresqlStore
+from nuggets.stores.sql.store import Store
 from nuggets.stores.sqlite.store import SqliteStore
 from postgresql_server import Server
 from store_samples import NOW, exports_agree, note, state_of

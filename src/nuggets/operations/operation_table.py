@@ -294,7 +294,6 @@ _ROWS = (
     Operation("discard_unsaved", "act", NONE, DONE),
     Operation("batch", "act", ONE_AT_A_TIME, "own", "writer"),
     Operation("needs_migration", "read", NO, "team"),
-    Operation("change_counter", "read", "called", Both(hash), needs_server=True),
     Operation("warnings", "read", "here", "own"),
     # --- nuggets -----------------------------------------------------------------------------
     Operation("create", "write", "called", "own", "writer"),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from nuggets.facts.fact_index import FactIndex
     from nuggets.operations.unsaved_changes import UnsavedChanges
     from nuggets.search.search_index import SearchIndex
-    from nuggets.stores.base import Store
+    from nuggets.stores.sql.store import Store
 
 
 # --- the indexes over a shelf's notes, as every store makes them ----------------------------------

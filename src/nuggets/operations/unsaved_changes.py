@@ -22,7 +22,7 @@ from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from nuggets.stores.base import Store
+    from nuggets.stores.sql.store import Store
 
 
 _MOST_NAMED = 3  # of many conflicts: more would not be read

@@ -134,9 +134,10 @@ if TYPE_CHECKING:
     from nuggets.search.explanation import Explanation
     from nuggets.shelf.nugget import Nugget
     from nuggets.stores.backup import Backup
-    from nuggets.stores.base import Defect, Store
+    from nuggets.stores.base import Defect
     from nuggets.stores.restore import Restored
     from nuggets.stores.sql.shelf_copy import Copied
+    from nuggets.stores.sql.store import Store
 
 T = TypeVar("T")
 
@@ -268,10 +269,6 @@ class NuggetShelf:
     def needs_migration(self) -> bool:
         """Will the first operation migrate tables or index all notes, which may take long?"""
         return self._transactions.store.needs_migration()
-
-    def change_counter(self) -> int:
-        """A number that changes when anyone may have written; cheap to ask for often."""
-        return self._transactions.store.change_counter()
 
     def load_all(self) -> None:
         """Read the current state. Every call does so anyway."""

@@ -7,7 +7,6 @@ What an edit means for notes is decided by a function that the caller gives.
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from nuggets.domain import codec
@@ -349,19 +348,6 @@ class EditImport:
         changes = changes._replace(marks=marks)
         is_empty = changes._replace(action="", client="") == Changes()
         return None if is_empty else changes, kept
-
-
-def copied_files(directory: str, recorded: dict[str, Export]) -> dict[str, str]:
-    """The statuses of files that are not as recorded, by name; "" for those that were edited, and
-    not only copied."""
-    statuses = {}
-    for name in changed_files(documented_files(directory), recorded):
-        statuses[name] = ""
-        with suppress(StoreError):
-            content, status = read_settled(os.path.join(directory, name))
-            if name in recorded and recorded[name].checksum == checksum_of(content):
-                statuses[name] = status_of(status)
-    return statuses
 
 
 def _count_conflicts(changes: Changes, state: State, base: State | None) -> int:
