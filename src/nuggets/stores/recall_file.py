@@ -30,7 +30,7 @@ class RecallFile:
         with suppress(OSError, StoreError, ValueError):
             lines = "".join(f"{codec.dumps(list(touch))}\n" for touch in touches)
             private_directory(self._directory)
-            with self._locked() as descriptor:
+            with self._open_and_lock() as descriptor:
                 write_all(descriptor, f"\n{lines}".encode())  # the last line may have been cut off
 
     @contextmanager
@@ -42,13 +42,13 @@ class RecallFile:
         content = read_if_plain(self._path) if self._directory else b""
         yield tuple(_read_touches(content))
         if content:
-            with suppress(OSError), self._locked() as descriptor:
+            with suppress(OSError), self._open_and_lock() as descriptor:
                 later = os.pread(descriptor, os.fstat(descriptor).st_size, len(content))
                 os.ftruncate(descriptor, 0)
                 write_all(descriptor, later)
 
     @contextmanager
-    def _locked(self) -> Iterator[int]:
+    def _open_and_lock(self) -> Iterator[int]:
         """The file, while no other process writes to it, which takes microseconds."""
         import fcntl
 
