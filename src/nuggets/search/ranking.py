@@ -4,6 +4,7 @@ Notes that have rare words of the question are weighed roughly by their postings
 ones, with the neighbours of the best, are scored exactly. The formula is in docs/search.md.
 """
 
+from collections import Counter
 from functools import cache
 from itertools import chain
 from math import log
@@ -79,24 +80,12 @@ class QueryTerm(NamedTuple):
 class Signal:
     """What speaks for one note, in numbers."""
 
-    __slots__ = (
-        "amounts",
-        "asks",
-        "certain",
-        "document",
-        "evidence",
-        "group",
-        "meaning",
-        "named",
-        "norm",
-        "own",
-        "phrase",
-        "product",
-        "relevance",
-        "time",
-        "vector",
-        "words",
-    )
+    words = 0.0  # share of the question's words that it answers
+    group = named = time = asks = phrase = 0.0
+    vector = 0.5  # in [0, 1], like the text
+    evidence = 0.0  # text and vector combined: relevance without the boost
+    meaning = 0.0  # what meaning adds to the relevance
+    relevance = 0.0
 
     def __init__(self, document: "Document", norm: float, amounts: list[float]) -> None:
         self.document = document
@@ -105,12 +94,6 @@ class Signal:
         self.own = 0  # the words that the note itself has, or may have, as bits
         self.certain = 0  # those of which it has a form, and not a guess
         self.product = 0.0  # with the query's vector
-        self.words = 0.0  # share of the question's words that it answers
-        self.group = self.named = self.time = self.asks = self.phrase = 0.0
-        self.vector = 0.5  # in [0, 1], like the text
-        self.evidence = 0.0  # text and vector combined: relevance without the boost
-        self.meaning = 0.0  # what meaning adds to the relevance
-        self.relevance = 0.0
 
     @property
     def shares(self) -> list[float]:
@@ -280,13 +263,14 @@ class Ranking:
     def _weigh(self, signals: "Sequence[Signal]") -> None:
         """Combine what is known of each note."""
         parts, groups = self._parts, self._groups or {}
+        is_in_no_group = groups.keys().isdisjoint
         titled = self._title_strengths([signal.document.doc for signal in signals])
         has_time = self._query.asks_when or self._query.periods
         for signal in signals:
             row = signal.document
             shares = [amount / (amount + SATURATION) for amount in signal.amounts]
             text = signal.words = sum(map(mul, parts, shares))
-            if groups and row.groups:
+            if not is_in_no_group(row.groups):
                 signal.group = GROUP * max([groups.get(one, 0.0) for one in row.groups])
                 text += signal.group
             if row.doc in titled:
@@ -306,15 +290,17 @@ class Ranking:
     ) -> dict[str, float]:
         """By tag, how much of the question the candidates that have it state together; words that
         few groups have weigh more. A tag of one candidate, or of most, makes no group."""
-        members: dict[str, list[int]] = {}
-        for row in rows:
-            for group in row.groups:
-                members.setdefault(group, []).append(row.doc)
-        sums: dict[str, list[float]] = {}
-        for group, docs in members.items():
-            if 1 < len(docs) <= len(rows) / 2:
-                added = zip(*[stated[doc].amounts for doc in docs], strict=True)
-                sums[group] = [sum(amounts) for amounts in added]
+        sizes = Counter(chain.from_iterable([row.groups for row in rows]))
+        members: dict[str, list[list[float]]] = {
+            group: [] for group, size in sizes.items() if 1 < size <= len(rows) / 2
+        }
+        for row in rows if members else ():
+            for group in members.keys() & row.groups:
+                members[group].append(stated[row.doc].amounts)
+        sums = {
+            group: [sum(amounts) for amounts in zip(*having, strict=True)]
+            for group, having in members.items()
+        }
         if not sums:
             return {}
         count = len(sums)

@@ -134,7 +134,8 @@ class Search:
             )
         signals = self._ranking.signals(eligible)
         if self._similarity is None:
-            self._add_phrase(_near_best(signals, pool))
+            signals = _near_best(signals, pool)
+            self._add_phrase(signals)
             return signals
         from nuggets.search.encoder_signal import add_meaning
 
@@ -142,8 +143,8 @@ class Search:
         return add_meaning(signals, self._similarity, self._ranking, self._reader, eligible)
 
     def _rank(self, eligible: "Eligible | None", pool: int) -> list[Signal]:
-        """Notes above the threshold, best first; of equals the newer first, then by id. So many
-        are in the right order, at least."""
+        """Notes above the threshold, best first; of equals the newer first, then by id. Beyond so
+        many there may be some missing."""
         ranked = []
         for signal in self._signals(eligible, pool):
             evidence = signal.evidence + signal.meaning
@@ -268,12 +269,15 @@ class Search:
 
 
 def _near_best(signals: list[Signal], pool: int) -> list[Signal]:
-    """Those that may be among so many best if they have the question word for word."""
+    """Those that may be among so many best if they have the question word for word, and all that
+    have all its words."""
     if len(signals) <= pool:
         return signals
     relevances = sorted([signal.evidence + signal.document.boost for signal in signals])
     least = relevances[-pool] - TEXT_WEIGHT * PHRASE
-    return [one for one in signals if one.evidence + one.document.boost >= least]
+    return [
+        one for one in signals if one.evidence + one.document.boost >= least or is_complete(one)
+    ]
 
 
 def _filter_values(filters: NoteFilterOptions) -> list[tuple[str, str]]:
