@@ -373,9 +373,7 @@ class NuggetStatus(NamedTuple):
 class CopyIndex(NamedTuple):
     """What a copy on another machine should hold, to be compared with what it holds."""
 
-    revision: int
-    ids: tuple[str, ...]  # of notes, the one used last first
-    changed: tuple[str, ...]  # those of them that changed since
+    notes: Mapping[str, str]  # their digests by id, the one used last first
     nuggets: tuple[NuggetConfig, ...]
 
 

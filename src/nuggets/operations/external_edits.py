@@ -121,8 +121,8 @@ def _import_note_edits(
         removed = find_removed(seen, shapes, state.notes, _has_same_version)
         gone, kept = _trust_removals(removed, len(seen))
     else:
-        left = seen.keys() - set(edit.removed)
-        gone, kept = find_removed(seen, left, state.notes, _has_same_version), 0
+        listed = seen.keys() - set(edit.removed)
+        gone, kept = find_removed(seen, listed, state.notes, _has_same_version), 0
     put: dict[str, MemoryNote] = {}
     if not edit.revision:
         put.update(
@@ -139,10 +139,9 @@ def _import_note_edits(
             put[id_] = names.apply(note)
         if note is not None and current is not None and old is not None:
             put.update(keep_beside(old, note, current, state.notes))
-    archive_second_keys(state, put, set(gone), now)
-    after = {**dict(state.notes.items()), **put}
-    for dropped in gone:
-        del after[dropped]
+    left = {id_: note for id_, note in state.notes.items() if id_ not in gone}
+    archive_second_keys(left, put, now)
+    after = {**left, **put}
     _remove_cut_links(seen, put, after)
     put.update((note.id, note) for note in repair_links(after))
     changes = Changes(
@@ -169,9 +168,11 @@ class NuggetSpellings:
         return note._replace(nugget_name=self._spelling[fold])
 
 
-def archive_second_keys(state: State, put: dict[str, MemoryNote], gone: set[str], now: str) -> None:
+def archive_second_keys(
+    here: Mapping[str, MemoryNote], put: dict[str, MemoryNote], now: str
+) -> None:
     """Two facts cannot answer to one key."""
-    others = (note for i, note in state.notes.items() if i not in put and i not in gone)
+    others = (note for i, note in here.items() if i not in put)
     keys = {identity_of(note) for note in others if note.kind == "fact" and not note.hidden}
     for note in list(put.values()):
         if note.kind == "fact" and not note.hidden:

@@ -16,6 +16,7 @@ from nuggets.domain.records import (
     NO_EXTRA,
     Commit,
     CommitSummary,
+    CopyIndex,
     MemoryNote,
     NuggetStatus,
     ProjectStatus,
@@ -95,6 +96,13 @@ def add_projects(answers: Sequence[Sequence[ProjectStatus]]) -> list[ProjectStat
             note_count=known.note_count + status.note_count,
         )
     return [by_id[project] for project in sorted(by_id)]
+
+
+def join_indexes(answers: Sequence[CopyIndex]) -> CopyIndex:
+    """Of what both hold, the member's own counts as used last."""
+    notes = {note_id: digest for index in answers for note_id, digest in index.notes.items()}
+    nuggets = {fold_case(nugget.name): nugget for index in answers for nugget in index.nuggets}
+    return CopyIndex(notes, tuple(nuggets.values()))
 
 
 def add_reflections(results: Sequence[ReflectionResult]) -> ReflectionResult:
@@ -286,7 +294,6 @@ _ROWS = (
     Operation("discard_unsaved", "act", NONE, DONE),
     Operation("batch", "act", ONE_AT_A_TIME, "own", "writer"),
     Operation("needs_migration", "read", NO, "team"),
-    Operation("change_counter", "read", "called", Both(hash), needs_server=True),
     Operation("warnings", "read", "here", "own"),
     # --- nuggets -----------------------------------------------------------------------------
     Operation("create", "write", "called", "own", "writer"),
@@ -352,7 +359,7 @@ _ROWS = (
         *("purge_fact", "act", "called", "first_found", "writer"),
         *("owner", "purging what is the team's"),
     ),
-    Operation("copy_index", "read", "called", "own", needs_server=True),
+    Operation("copy_index", "read", "called", Both(join_indexes), needs_server=True),
     # --- looking after it --------------------------------------------------------------------
     Operation("reflect", "act", "called", Both(add_reflections), "writer"),
     Operation("run_daily", "act", "called", NOT_SERVED),

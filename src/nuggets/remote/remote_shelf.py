@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from nuggets.domain.type_check import NoteMeta
-    from nuggets.stores.base import Store
+    from nuggets.stores.sql.store import Store
 
 MOST_NOTICES = 20  # that a process has told, the last ones
 _DIGITS = 3  # drawn for a call: it makes one note, and an id may be taken
@@ -404,9 +404,6 @@ class RemoteShelf(NuggetShelf):
     @property
     def _defers_writes(self) -> bool:
         return False
-
-    def _recorded_moves(self, note_id: str) -> Mapping[str, str]:
-        return {}
 
 
 def _present(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,6 @@ from nuggets.domain.limits import (
 )
 from nuggets.domain.marks import (
     BLOCK_FILES,
-    MOVED_FILES_MARK,
     checksum,
     is_block_file,
     memory_file_records,
@@ -87,6 +86,7 @@ from nuggets.operations.argument_checks import (
     checked_note,
     checked_nugget,
     checked_query,
+    checked_question,
     checked_session,
     notes_from_json,
     path_text,
@@ -135,9 +135,10 @@ if TYPE_CHECKING:
     from nuggets.search.explanation import Explanation
     from nuggets.shelf.nugget import Nugget
     from nuggets.stores.backup import Backup
-    from nuggets.stores.base import Defect, Store
+    from nuggets.stores.base import Defect
     from nuggets.stores.restore import Restored
     from nuggets.stores.sql.shelf_copy import Copied
+    from nuggets.stores.sql.store import Store
 
 T = TypeVar("T")
 
@@ -148,7 +149,6 @@ _EXACTLY = RecallResult(  # a fact that was forgotten since
 SESSIONS_SEARCHED = 20  # results beside those asked for: notes of no project rank among them
 RULE_CHARACTERS = 400  # of a text by which those that it may contradict are searched
 RIVALS = 12  # notes that it is compared with
-COPIED_COMMITS = 2000  # beyond these a copy is made anew
 LEADING = 200  # notes of each kind that a session may begin with; it is told some dozens
 
 
@@ -270,10 +270,6 @@ class NuggetShelf:
     def needs_migration(self) -> bool:
         """Will the first operation migrate tables or index all notes, which may take long?"""
         return self._transactions.store.needs_migration()
-
-    def change_counter(self) -> int:
-        """A number that changes when anyone may have written; cheap to ask for often."""
-        return self._transactions.store.change_counter()
 
     def load_all(self) -> None:
         """Read the current state. Every call does so anyway."""
@@ -452,7 +448,7 @@ class NuggetShelf:
         recalled this fact before adds a hit, unless others fit as well. `as_of`: what was valid at
         that moment, or at the end of that day, as far as the history reaches; this counts no hit.
         """
-        query = checked_query(query)
+        query = checked_question(query)
         if as_of is not None:
             return self._recall_version(query, nugget, as_of)
         with self._transactions.reading_indexes() as view:
@@ -504,14 +500,14 @@ class NuggetShelf:
         only resembles it. Notes on files that hooks saw come last.
         """
         check_count(limit, "how many results to give")
-        query = checked_query(query)
+        query = checked_question(query)
 
         def was_seen(result: SearchNotesResult) -> bool:
             return is_seen_file(result.note)
 
         with self._transactions.reading_indexes() as view:
             recall = self._recall(view, query, nugget, session)
-            if recall.found:
+            if recall.found or not query.strip():
                 return recall, ()
             filters = checked_filters(NO_FILTERS, {"nugget": nugget}, view.state)
             most = max(limit, RESULTS_COMPARED)
@@ -791,7 +787,7 @@ class NuggetShelf:
         """Reasons not to rely on a memory, in a few words each: it is not valid now, contradicts
         another one, or names files and lines that have changed since.
 
-        `ask_git`: find out now where a missing file went; otherwise the daily pass does.
+        `ask_git`: also where a missing file went.
         """
         invalid = self.invalidity(note)
         caveats = [invalid] if invalid else []
@@ -1002,19 +998,16 @@ class NuggetShelf:
             lambda: self._decisions().fact_to_purge(nugget, key).id,
         )
 
-    def copy_index(self, most: int, since: int = 0) -> CopyIndex:
+    def copy_index(self, most: int) -> CopyIndex:
         """What a local copy of this shelf should hold: at most so many visible notes, the most
-        recently used; and which of them changed after a revision."""
+        recently used."""
+        from nuggets.domain.codec import note_digest
+
         check_count(most, "how many notes a copy holds")
         with self._transactions.reading() as view:
-            ids = view.state.notes.recent_ids(most)
-            commits = self.new_commits(since, COPIED_COMMITS) if since else None
-            listed = tuple(ids)
-            if commits is not None:
-                changed = {note.id for commit in commits for note in commit.changes.put}
-                listed = tuple(note_id for note_id in ids if note_id in changed)
-            nuggets = tuple(view.state.nuggets.values())
-            return CopyIndex(self.revision, tuple(ids), listed, nuggets)
+            notes = view.state.notes.many(view.state.notes.recent_ids(most))
+            digests = {note_id: note_digest(note) for note_id, note in notes.items()}
+            return CopyIndex(digests, tuple(view.state.nuggets.values()))
 
     # --- looking after it -----------------------------------------------------------------
 
@@ -1032,16 +1025,12 @@ class NuggetShelf:
         return self._clean_up.reflect(nugget, limit, dry_run=dry_run)
 
     def run_daily(self, now: "datetime") -> DailyRun | None:
-        """The daily clean-up, if it is due at this local time and nobody else has run it today.
-
-        It also looks for files that memories of this project name and that were moved.
-        """
+        """The daily clean-up, if it is due at this local time and nobody else has run it today."""
         run = self._clean_up.run_daily(checked_moment(now))
         if run is not None:
             from nuggets.operations.shelf_encoder import SECONDS_PER_DAY
 
             self.encode_waiting(SECONDS_PER_DAY)
-            self._clean_up.record_moved_files(self.project, self.find_moved_files())
         return run
 
     def last_run(self) -> DailyRun | None:
@@ -1681,19 +1670,14 @@ class NuggetShelf:
             places = recorded_locations(view.state.marks)
         return next((place.path for place in places if place.project == project), project)
 
-    def find_moved_files(self) -> Mapping[str, Mapping[str, str]]:
-        """Where files went that memories of this project name: by note id, new paths by old ones.
-
-        Asks git.
-        """
-        with self._transactions.reading() as view:
-            notes = view.state.notes.find(project=self.project, hidden=False)
-        root = self._folder_of_files() if any(note.anchors for note in notes) else ""
+    def find_moved_files(self, note: MemoryNote) -> Mapping[str, str]:
+        """Where files of this project went that a memory names: new paths by old ones. Asks git."""
+        root = self._folder_of_files() if note.anchors and note.project == self.project else ""
         if not root:
             return {}
-        from nuggets.filesystem.git_repository import find_moved_by_note
+        from nuggets.filesystem.git_repository import find_moved
 
-        return find_moved_by_note(root, notes)
+        return find_moved(root, note.anchors)
 
     def _stale_reasons(
         self, note: MemoryNote, *, ask_git: bool, of_any_project: bool = False
@@ -1704,22 +1688,14 @@ class NuggetShelf:
         root = self._folder_of_files(note.project) if is_asked else ""
         if not root:
             return ()
-        from nuggets.filesystem.anchors import is_gone, stale_reasons
+        from nuggets.filesystem.anchors import stale_reasons
 
         moved: Mapping[str, str] = {}
-        if any(is_gone(root, anchor) for anchor in note.anchors):
-            moved = self._recorded_moves(note.id)
-            if ask_git:
-                from nuggets.filesystem.git_repository import find_moved
+        if ask_git:
+            from nuggets.filesystem.git_repository import find_moved
 
-                moved = {**moved, **find_moved(root, note.anchors)}
+            moved = find_moved(root, note.anchors)
         return stale_reasons(root, note.anchors, moved)
-
-    def _recorded_moves(self, note_id: str) -> Mapping[str, str]:
-        """Where files that a note names went, as the daily pass found out."""
-        with self._transactions.reading() as view:
-            moves: Mapping[str, str] = view.state.marks.get(MOVED_FILES_MARK, {}).get(note_id, {})
-            return moves
 
     # --- members of a team ----------------------------------------------------------------
 

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from nuggets.domain.records import (
     Commit,
     CommitSummary,
-    CopyIndex,
     HitKind,
     Member,
     MemoryNote,
@@ -32,7 +31,6 @@ from nuggets.domain.records import (
 from nuggets.domain.visibility import PRIVATE_SCOPES, is_private
 from nuggets.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from nuggets.filesystem.current_project import find_project
-from nuggets.language.text import fold_case
 from nuggets.operations.idempotent_calls import Caller, call_of_member
 from nuggets.operations.metadata_inference import metadata_from_kwargs
 from nuggets.operations.operation_table import (
@@ -483,20 +481,6 @@ class MemberShelf(NuggetShelf):
             self._require(row.role_for_others, row.for_others)
         undone = self._run(self._team, lambda side: side.undo(revision, dry_run))
         return hide_marks([undone])[0]
-
-    def copy_index(self, most: int, since: int = 0) -> CopyIndex:
-        own, team = split_revision(since)
-        private = self._private.copy_index(most, own)
-        shared = self._team.copy_index(most, team)
-        ids = (*private.ids, *shared.ids)[:most]
-        changed = set((*private.changed, *shared.changed))
-        nuggets = {fold_case(n.name): n for n in (*private.nuggets, *shared.nuggets)}
-        return CopyIndex(
-            join_revisions(private.revision, shared.revision),
-            ids,
-            tuple(note_id for note_id in ids if note_id in changed),
-            tuple(nuggets.values()),
-        )
 
     # --- the store, and files of the server ---------------------------------------------------
 

@@ -10,9 +10,10 @@ lines are gone at once, nobody deleted them one by one: another version of the f
 """
 
 from collections.abc import Callable, Collection, Mapping
+from functools import cached_property
 
 from nuggets.domain.records import Changes, MemoryNote
-from nuggets.domain.state import Overlay, State
+from nuggets.domain.state import MemoryState, State, load_state
 from nuggets.domain.three_way_merge import are_alike, are_too_many
 from nuggets.errors import NuggetsError
 from nuggets.maintenance.promotion.entries import apply_edit, entry_text, line_for, title_of
@@ -135,12 +136,16 @@ class _Import:
         self.shelf = shelf
         self.path = path
         self.why_not = why_not
-        self.state = Overlay(shelf.state)
         self.put: dict[str, MemoryNote] = {}
         self.marks: dict[str, object] = {}
         self.entries = dict(written.entries)
         self.written = written
         self.refused: dict[str, str] = {}
+
+    @cached_property
+    def state(self) -> MemoryState:
+        """The memories as they are after the edits so far."""
+        return load_state(self.shelf.state)
 
     def run(self, found: PersonEdits, notes: Mapping[str, MemoryNote]) -> EditImport:
         changed = [i for i, line in found.changed.items() if self._change(notes[i], line)]

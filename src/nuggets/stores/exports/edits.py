@@ -7,12 +7,11 @@ What an edit means for notes is decided by a function that the caller gives.
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from nuggets.domain import codec
 from nuggets.domain.records import Changes, ExternalEdit, MemoryNote, NuggetConfig
-from nuggets.domain.state import Database, MemoryState, Overlay, State
+from nuggets.domain.state import Database, MemoryState, State, load_state
 from nuggets.domain.three_way_merge import merge_record
 from nuggets.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreError
 from nuggets.filesystem.atomic_files import open_plain, unreadable, unwritable
@@ -291,7 +290,7 @@ class EditImport:
         """What the author of an edit saw; the changes that import it, None if it says nothing new;
         how many memories it lacks that are kept."""
         # A graph has every note: they are loaded once instead of one by one.
-        state = self._state if edited.edit.nugget else _load(self._state)
+        state = self._state if edited.edit.nugget else load_state(self._state)
         base = None if only_adds else self._base(edited, state)
         return base, *self._decide_changes(edited, state, base, now)
 
@@ -315,13 +314,9 @@ class EditImport:
 
     def _state_at(self, exported: ExportedRevision, state: State) -> State:
         back = changes_back_to(self._database, self._state, exported)
-        if isinstance(state, MemoryState):
-            copy = _load(state)
-            copy.apply(back)
-            return copy
-        overlay = Overlay(state)
-        overlay.apply(back)
-        return overlay
+        copy = load_state(state)
+        copy.apply(back)
+        return copy
 
     def _decide_changes(
         self, edited: EditedFile, state: State, base: State | None, now: str
@@ -338,28 +333,6 @@ class EditImport:
         changes = changes._replace(marks=marks)
         is_empty = changes._replace(action="", client="") == Changes()
         return None if is_empty else changes, kept
-
-
-def copied_files(directory: str, recorded: dict[str, Export]) -> dict[str, str]:
-    """The statuses of files that are not as recorded, by name; "" for those that were edited, and
-    not only copied."""
-    statuses = {}
-    for name in changed_files(documented_files(directory), recorded):
-        statuses[name] = ""
-        with suppress(StoreError):
-            content, status = read_settled(os.path.join(directory, name))
-            if name in recorded and recorded[name].checksum == checksum_of(content):
-                statuses[name] = status_of(status)
-    return statuses
-
-
-def _load(state: State) -> MemoryState:
-    """A copy in memory."""
-    copy = MemoryState()
-    copy.notes.update(state.notes.items())
-    copy.nuggets.update(state.nuggets)
-    copy.marks.update(state.marks)
-    return copy
 
 
 def _count_conflicts(changes: Changes, state: State, base: State | None) -> int:
