@@ -449,6 +449,8 @@ class NuggetShelf:
         that moment, or at the end of that day, as far as the history reaches; this counts no hit.
         """
         query = checked_question(query)
+        if not query.strip():
+            return RecallResult()
         if as_of is not None:
             return self._recall_version(query, nugget, as_of)
         with self._transactions.reading_indexes() as view:
@@ -501,13 +503,15 @@ class NuggetShelf:
         """
         check_count(limit, "how many results to give")
         query = checked_question(query)
+        if not query.strip():
+            return RecallResult(), ()
 
         def was_seen(result: SearchNotesResult) -> bool:
             return is_seen_file(result.note)
 
         with self._transactions.reading_indexes() as view:
             recall = self._recall(view, query, nugget, session)
-            if recall.found or not query.strip():
+            if recall.found:
                 return recall, ()
             filters = checked_filters(NO_FILTERS, {"nugget": nugget}, view.state)
             most = max(limit, RESULTS_COMPARED)

@@ -146,7 +146,7 @@ def _archived_lines(call: Call, key: str) -> list[str]:
     """That a fact with this very key is archived, and how it comes back."""
     from nuggets.errors import Ambiguous, NotFound
 
-    if len(key) > NAME_CHARACTERS:  # no key is so long
+    if not key.strip() or len(key) > NAME_CHARACTERS:  # no key is empty or so long
         return []
     try:
         note = call.shelf.get_note(key, call.options.nugget, session=None, archived=True)
