@@ -11,10 +11,9 @@ from nuggets.domain.names_and_tags import checked_nugget_name
 from nuggets.domain.records import (
     GraphNoteMetaInput,
     MemoryNote,
-    NoteFilterOptions,
     NuggetConfig,
 )
-from nuggets.domain.state import Notes, State, merged_into
+from nuggets.domain.state import Notes, merged_into
 from nuggets.domain.visibility import first_in_precedence
 from nuggets.errors import Ambiguous, InvalidInput, NotFound, StoreCorrupt
 from nuggets.filesystem.current_project import name_of
@@ -52,18 +51,6 @@ def checked_query(query: str) -> str:
     if not text.strip():
         raise InvalidInput("ask for something: the query is empty")
     return text
-
-
-def checked_filters(
-    filters: NoteFilterOptions, wanted: Mapping[str, Any], state: State
-) -> NoteFilterOptions:
-    """What may be shown; a nugget that is not there is a mistake, not an empty answer."""
-    from nuggets.domain.visibility import combine_filters
-
-    combined = combine_filters(filters, wanted)
-    if combined.nugget is not None:
-        require_nugget(state.nuggets, combined.nugget)
-    return combined
 
 
 def checked_session(session: str) -> str:

@@ -9,7 +9,7 @@ until someone writes its row.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from heapq import merge
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Literal, TypeVar
 
 from nuggets.domain.records import (
@@ -28,7 +28,6 @@ from nuggets.domain.records import (
 from nuggets.domain.visibility import is_foreign
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-from nuggets.search.clear_answer import mark_clear_answer
 
 # --- how the answers and the histories of a member's two shelves become one -----------------------
 #
@@ -114,18 +113,17 @@ def add_reflections(results: Sequence[ReflectionResult]) -> ReflectionResult:
 
 
 def merge_results(
-    found: Sequence[Sequence[SearchNotesResult]], limit: int, project: str
+    found: Sequence[Sequence[SearchNotesResult]], most: int, project: str
 ) -> list[SearchNotesResult]:
     """Relevance can be compared between searches; the share cannot, and is shared anew."""
 
     def rank(result: SearchNotesResult) -> tuple[bool, float]:
         return is_foreign(result.note, project), -result.relevance
 
-    merged = [
-        result._replace(clear_answer=False, score=result.score / len(found))
-        for result in merge(*found, key=rank)
-    ]
-    return mark_clear_answer(merged, project)[:limit]
+    merged = (
+        result._replace(score=result.score / len(found)) for result in merge(*found, key=rank)
+    )
+    return list(islice(merged, most))
 
 
 def join_revisions(private: int, team: int) -> int:
@@ -380,7 +378,6 @@ _ROWS = (
     Operation("pin", "act", OF_FILES, "own"),
     Operation("withdraw_promotion", "act", OF_FILES, NOT_SERVED),
     Operation("memory_path", "read", "here", "own"),
-    Operation("memory_text", "read", "here", "own"),
     Operation("read_memory_file", "read", "here", "own"),
     Operation("edited_memory_files", "read", NOTHING, NOTHING),
     Operation("import_file_edits", "act", NOTHING, NOTHING),

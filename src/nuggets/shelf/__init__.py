@@ -57,7 +57,12 @@ from nuggets.domain.records import (
 )
 from nuggets.domain.state import State, apply_touch
 from nuggets.domain.times import invalidity, version_at
-from nuggets.domain.visibility import is_foreign, is_seen_file, visible_projects
+from nuggets.domain.visibility import (
+    combine_filters,
+    is_foreign,
+    is_seen_file,
+    visible_projects,
+)
 from nuggets.errors import Ambiguous, InvalidInput, NotFound, NuggetsError, StoreError
 from nuggets.filesystem.atomic_files import read_if_plain
 from nuggets.filesystem.current_project import (
@@ -80,7 +85,6 @@ from nuggets.language.text import fold_case
 from nuggets.operations import argument_checks, permissions
 from nuggets.operations.argument_checks import (
     StrPath,
-    checked_filters,
     checked_metadata,
     checked_moment,
     checked_note,
@@ -453,8 +457,11 @@ class NuggetShelf:
             return RecallResult()
         if as_of is not None:
             return self._recall_version(query, nugget, as_of)
-        with self._transactions.reading_indexes() as view:
-            return self._recall(view, query, nugget, session)
+        with self.snapshot():
+            result = self._find_fact(query, nugget)
+            if result.is_clear and session is not None:
+                self._count(result.note_id, session, "recalled")
+            return result
 
     def _recall_version(
         self, query: str, nugget: str | None, as_of: "str | datetime"
@@ -462,8 +469,8 @@ class NuggetShelf:
         from nuggets.domain.times import day_boundary
 
         moment = day_boundary(as_of, end=True, field="as_of")
-        with self._transactions.reading_indexes() as view:
-            result = self._recall(view, query, nugget, None)
+        with self.snapshot():
+            result = self._find_fact(query, nugget)
             try:
                 versions = self.versions(result.note_id or query, nugget)
             except (NotFound, Ambiguous):  # neither a fact now nor one that was forgotten
@@ -481,16 +488,12 @@ class NuggetShelf:
                 valid_until=version.valid_until,
             )
 
-    def _recall(
-        self, view: "View", query: str, nugget: str | None, session: str | None
-    ) -> RecallResult:
-        if nugget is not None:
-            nugget = argument_checks.require_nugget(view.state.nuggets, nugget).name
-        least = self.settings["recall_min_probability"]
-        result = view.facts.recall(query, nugget, self.project, least)
-        if result.is_clear and session is not None:
-            self._count(result.note_id, session, "recalled")
-        return result
+    def _find_fact(self, query: str, nugget: str | None) -> RecallResult:
+        with self._transactions.reading_indexes() as view:
+            if nugget is not None:
+                nugget = argument_checks.require_nugget(view.state.nuggets, nugget).name
+            least = self.settings["recall_min_probability"]
+            return view.facts.recall(query, nugget, self.project, least)
 
     def recall_or_search(
         self, query: str, nugget: str | None = None, session: str | None = "", limit: int = 5
@@ -509,21 +512,20 @@ class NuggetShelf:
         def was_seen(result: SearchNotesResult) -> bool:
             return is_seen_file(result.note)
 
-        with self._transactions.reading_indexes() as view:
-            recall = self._recall(view, query, nugget, session)
+        with self.snapshot():
+            recall = self.recall(query, nugget, session)
             if recall.found:
                 return recall, ()
-            filters = checked_filters(NO_FILTERS, {"nugget": nugget}, view.state)
+            filters = NoteFilterOptions(nugget=nugget)
             most = max(limit, RESULTS_COMPARED)
-            results = view.search.search(query, most, filters, self.project)
+            results = self._find_notes(query, most, filters)
             if any(map(was_seen, results)):  # all of them may be called alike
-                results = view.search.search(query, most + FILES_SEEN, filters, self.project)
-            explain = view.search.explain
+                results = self._find_notes(query, most + FILES_SEEN, filters)
             marked = mark_clear_answer(sorted(results, key=was_seen), self.project)
             if marked and marked[0].note.kind == "fact":  # recall refused it: the key is another
                 marked[0] = marked[0]._replace(clear_answer=False)
             with_a_word = (
-                result for result in marked if explain(query, result.note.id).says_a_word
+                result for result in marked if self.explain(query, result.note.id).says_a_word
             )
             return recall, self._count_answer(list(islice(with_a_word, limit)), session)
 
@@ -602,7 +604,7 @@ class NuggetShelf:
     def count_hit(self, note_id: str, session: str, kind: HitKind) -> None:
         """Count a note that answered outside of an operation of this shelf: a hook injected it on
         plain evidence, or an agent cited it."""
-        with self._transactions.reading():
+        with self.snapshot():
             self._count(note_id, session, kind)
 
     def edit_note(
@@ -697,8 +699,10 @@ class NuggetShelf:
         """The notes that match the filters, oldest first. Facts are notes of kind fact."""
         from nuggets.domain.visibility import matches
 
+        combined = combine_filters(filters, wanted)
         with self._transactions.reading() as view:
-            combined = checked_filters(filters, wanted, view.state)
+            if combined.nugget is not None:
+                argument_checks.require_nugget(view.state.nuggets, combined.nugget)
             listed = view.state.notes.find(
                 nugget=combined.nugget,
                 kind=combined.kind,
@@ -722,15 +726,21 @@ class NuggetShelf:
         nothing.
         """
         check_count(limit, "how many results to give")
-        query = checked_query(query)
-        with self._transactions.reading_indexes() as view:
-            combined = checked_filters(filters, wanted, view.state)
+        query, combined = checked_query(query), combine_filters(filters, wanted)
+        with self.snapshot():
             most = max(limit, RESULTS_COMPARED)
-            results = view.search.search(
-                query, most, combined, self.project, self._comparison(view)
-            )
+            results = self._find_notes(query, most, combined, by_meaning=True)
             marked = mark_clear_answer(results, self.project)[:limit]
             return self._count_answer(marked, session)
+
+    def _find_notes(
+        self, query: str, most: int, filters: NoteFilterOptions, *, by_meaning: bool = False
+    ) -> Sequence[SearchNotesResult]:
+        with self._transactions.reading_indexes() as view:
+            if filters.nugget is not None:
+                argument_checks.require_nugget(view.state.nuggets, filters.nugget)
+            meaning = self._comparison(view) if by_meaning else None
+            return view.search.search(query, most, filters, self.project, meaning)
 
     def _count_answer(
         self, results: Sequence[SearchNotesResult], session: str | None
@@ -739,15 +749,12 @@ class NuggetShelf:
         answer counts as recalled."""
         if session is None:
             return results
-        session, now = checked_session(session), self._clock()
-        touches = [
-            Touch(result.note.id, session if result.clear_answer else "", now, "answered")
-            for result in results
-        ]
-        self._transactions.touch(tuple(touches))
+        session = checked_session(session)
         return [
-            result._replace(note=apply_touch(result.note, touch))
-            for result, touch in zip(results, touches, strict=True)
+            result._replace(
+                note=self._touch(result.note, session if result.clear_answer else "", "answered")
+            )
+            for result in results
         ]
 
     def explain(self, query: str, note_id: str, include_hidden: bool = False) -> "Explanation":
@@ -1283,14 +1290,13 @@ class NuggetShelf:
 
         return shelf_path(self._transactions.store.directory, self.project)
 
-    def memory_text(self, path: StrPath | None = None) -> str:
-        """The text of the memory file; "" if there is none. Of AGENTS.md and GEMINI.md, that of our
-        block. People's edits are imported first. Lines of memories that are gone, out of their time
-        or say something else since, which the next promotion takes out, are left out."""
-        return self.read_memory_file(path)[0]
-
     def read_memory_file(self, path: StrPath | None = None) -> tuple[str, Sequence[str]]:
-        """The same, and the lines that are left out."""
+        """The text of the memory file, and the lines that are left out of it.
+
+        "" if there is none; of AGENTS.md and GEMINI.md, that of our block. People's edits are
+        imported first. Left out is what the next promotion takes out: lines of memories that are
+        gone, out of their time or say something else since.
+        """
         self.import_file_edits()
 
         def caveats(note: MemoryNote) -> Sequence[str]:
