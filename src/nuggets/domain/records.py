@@ -180,16 +180,6 @@ class MemoryNote(NamedTuple):
         return vector_spec(self)
 
 
-def unreadable_note(note_id: str) -> MemoryNote:
-    """What is known of a note whose record is damaged."""
-    title = f"(damaged record {note_id})"
-    unknown = MemoryNote(
-        *(note_id, "", title, "", "note", "", "user", "note", "system", 0.0, "temporary"),
-        *("", "", ""),
-    )
-    return unknown._replace(hidden=True)
-
-
 class GraphNoteMetaInput(NamedTuple):
     """Metadata given explicitly; what stays None is inferred."""
 

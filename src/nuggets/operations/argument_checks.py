@@ -198,8 +198,7 @@ def resolve(
     if not chosen and notes.is_damaged(name.strip()):
         raise StoreCorrupt(
             f"the record of {name.strip()} in the database is damaged, and nothing else is. It can "
-            "be deleted (`nuggets note delete --hard`) or purged by this id; `nuggets doctor "
-            "--fix` takes out all that are damaged"
+            "be purged by this id; `nuggets doctor --fix` takes out all that are damaged"
         )
     if not chosen:
         where = "" if nugget is None else f" in nugget {nugget!r}"

@@ -348,8 +348,6 @@ class RemoteShelf(NuggetShelf):
         written: WrittenNote = self._call("edit_note", name, **_present(options))
         if content is not None:
             self.record_reading(written)
-        elif written.replaced is not None and self._readings is not None:
-            self._readings.carry_over(self._client.session, written.replaced, written)
         return written
 
     def import_memories(

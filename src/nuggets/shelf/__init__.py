@@ -127,13 +127,14 @@ if TYPE_CHECKING:
     from nuggets.maintenance.promotion.memory_files import MemoryFiles
     from nuggets.maintenance.promotion.merged_text import Promotion
     from nuggets.maintenance.purge import Purged
-    from nuggets.maintenance.trusted_repositories import ProjectSharing, SyncResult
+    from nuggets.maintenance.trusted_repositories import ProjectSharing
     from nuggets.maintenance.vault import VaultResult
     from nuggets.operations.idempotent_calls import Caller
     from nuggets.operations.lookups_before_write import WritingContext
     from nuggets.operations.operation_changes import OperationChanges
     from nuggets.operations.permissions import ReadingRecord
     from nuggets.operations.session_notes import SessionRecord
+    from nuggets.operations.shared_memories import SyncResult
     from nuggets.operations.shelf_encoder import EncoderStatus, ShelfEncoder
     from nuggets.search.encoder_signal import Meaning
     from nuggets.search.explanation import Explanation
@@ -644,8 +645,6 @@ class NuggetShelf:
         )
         if content is not None:
             self.record_reading(note)
-        elif note.replaced is not None and self._readings is not None:
-            self._readings.carry_over(self._client.session, note.replaced, note)
         return note
 
     def record_reading(self, note: MemoryNote, start: int = 0, end: int | None = None) -> None:
@@ -1533,7 +1532,7 @@ class NuggetShelf:
         try:
             return self._sharing.sync(has_written=has_written) if self._carries_memories() else None
         except NuggetsError as problem:
-            from nuggets.maintenance.trusted_repositories import SyncResult
+            from nuggets.operations.shared_memories import SyncResult
 
             return SyncResult(problems=(str(problem),))
 
