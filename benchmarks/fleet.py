@@ -221,8 +221,6 @@ def serve(url: str, tokens: dict[str, str], home: str, data: str) -> Iterator[tu
     environment = {
         **os.environ,
         "HOME": home,
-        "NUGGETS_SERVER_SHELVES": "100000",  # the budget of memory decides
-        "NUGGETS_SERVER_MEMORY_MB": str(BUDGET_MB),
         "NUGGETS_MEMBER_REQUESTS": "1000000",
     }
     command = [sys.executable, "-m", "nuggets", "--dir", url, "serve"]

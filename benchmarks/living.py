@@ -131,19 +131,19 @@ def split(directory: str) -> Measured:
     from nuggets.shelf import NuggetShelf
     from nuggets.stores.exports import Exports
     from nuggets.stores.sql.commit_writer import CommitWriter
-    from nuggets.stores.sql.store import SqlStore
+    from nuggets.stores.sql.store import Store
     from nuggets.stores.sqlite.database import Database
 
     parts: dict[str, Spent] = {}
     for name, owner, method in (
-        ("taking the lock", SqlStore, "_take_lock"),
+        ("taking the lock", Store, "_take_lock"),
         ("looking for edited files", Exports, "import_edits"),
         ("deciding", OperationChanges, "remember"),
-        ("writing", SqlStore, "_write_commit"),
+        ("writing", Store, "_write_commit"),
         ("note and before-image", CommitWriter, "apply"),
         ("search index", SearchIndex, "update"),
         ("commit", Database, "commit"),
-        ("releasing the lock", SqlStore, "_release_lock"),
+        ("releasing the lock", Store, "_release_lock"),
     ):
         parts[name] = Spent()
         setattr(owner, method, _counted(getattr(owner, method), parts[name]))

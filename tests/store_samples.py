@@ -11,7 +11,7 @@ from nuggets.domain import codec, times
 from nuggets.domain.records import Changes, ExternalEdit, MemoryNote, NuggetConfig, Touch
 from nuggets.domain.state import MemoryState, State, everything
 from nuggets.operations.external_edits import ImportedEdit, import_edit
-from nuggets.stores.base import Store
+from nuggets.stores.sql.store import Store
 from nuggets.stores.sqlite.store import SqliteStore
 
 NOW = "2026-01-31T09:00:00.000Z"

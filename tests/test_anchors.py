@@ -3,13 +3,11 @@
 import os
 import shutil
 import subprocess
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from nuggets import NuggetShelf
-from nuggets.interfaces.hooks.prompt_context import prompt_context
 from nuggets.operations.permissions import COMMAND
 
 SOURCE = "def verify_token(token):\n    return token\n\n\nLIMIT = 512\n"
@@ -103,27 +101,6 @@ def test_one_of_two_identical_files_that_is_deleted_was_not_moved(
         git(repository, "commit", "-q", "-a", "-m", "one is enough")
 
     assert caveats(shelf, note, ask_git=True) == ["src/auth.py: file gone"]
-
-
-def test_the_daily_pass_finds_moved_files_for_hooks(shelf: NuggetShelf, repository: Path) -> None:
-    note = shelf.create_note("project", "Token check", "It is in src/auth.py").id
-    move(repository)
-    shelf.run_daily(datetime(2026, 11, 17, 12))
-    assert caveats(shelf, note) == ["src/auth.py: moved to lib/auth.py"]
-    text, _ = prompt_context(shelf, "where is the token check?", frozenset(), "s")
-    assert "moved to lib/auth.py" in text
-    assert [commit.changes.action for commit in shelf.history()][-1] == "create_note"
-
-
-def test_a_purge_erases_where_its_files_went(
-    shelf: NuggetShelf, repository: Path, tmp_path: Path
-) -> None:
-    note = keep(shelf, "Tokens are checked in src/auth.py")
-    move(repository)
-    shelf.run_daily(datetime(2026, 11, 17, 12))
-    shelf.purge(note)
-    shelf.close()
-    assert b"lib/auth.py" not in (tmp_path / "shelf" / "nuggets.db").read_bytes()
 
 
 def test_a_file_of_another_branch_says_which(shelf: NuggetShelf, repository: Path) -> None:

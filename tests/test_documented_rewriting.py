@@ -41,7 +41,7 @@ def fill_messy(shelf: NuggetShelf) -> NuggetShelf:
     """Something to do for every step."""
     shelf.create_note("n", "Slip of the hand", "x")
     shelf.create_note("n", "Twice", "the same line\nthe same line\nanother")
-    shelf.create_note("n", "Long copy", "one two three four five six seven eight nine ten")
+    shelf.create_note("n", "Copies", "one two three four five six seven eight nine ten")
     shelf.create_note("n", "Copy", "One, two, three, four, five; six, seven, eight, nine, ten!")
     shelf.create_note("n", "Kite shop", "paper, red")
     shelf.create_note("n", "Kite club", "red string")
@@ -380,6 +380,24 @@ def test_repeated_lines_stay_where_they_mean_something(shelf: NuggetShelf) -> No
     assert shelf.get_note(note.id).content == code
     assert shelf.get_note(restart.id).content == steps
     assert shelf.recall("countdown").answer == "three\nthree\ntwo"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Q: May guests post?\nA: Only members may do so.\nQ: Edit?\nA: Only members may do so.",
+        "Can guests post?\nNo, only members can.\n\nCan guests edit?\nNo, only members can.",
+        "Server: alpha\nState: runs in the cellar\nServer: beta\nState: runs in the cellar",
+        "- **Host:** a\n- **State:** in the cellar\n- **Host:** b\n- **State:** in the cellar",
+        "Name: Ada\nReports to the head of sales\nName: Bo\nReports to the head of sales",
+    ],
+)
+def test_answers_and_fields_of_records_may_repeat(shelf: NuggetShelf, content: str) -> None:
+    note = shelf.create_note("n", "Members", content)
+
+    shelf.reflect()
+
+    assert shelf.get_note(note.id).content == content
 
 
 # --- tags ---------------------------------------------------------------------------------------

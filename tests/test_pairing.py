@@ -2,9 +2,12 @@
 
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -14,6 +17,7 @@ from command_line import Nuggets
 from fault_pair import content_of, pair_storm
 from nuggets import NuggetShelf
 from nuggets.errors import InvalidInput, NotFound
+from nuggets.operations.change_log import check_line
 
 Machine = Callable[[str], NuggetShelf]
 
@@ -146,6 +150,66 @@ def test_a_lost_log_is_written_anew(folder: Path, machine: Machine) -> None:
     meet(folder, one, two, three)
 
     assert three.recall("k").answer == "v2"
+
+
+def test_what_only_a_lost_log_said_is_told_by_those_who_took_it_in(
+    folder: Path, machine: Machine
+) -> None:
+    one, two, three = machine("one"), machine("two"), machine("three")
+    one.remember("a", "k", "v")
+    two.remember("a", "k2", "v2")
+    meet(folder, one, two)
+    [log] = [log for log in logs(folder) if b'"k2"' not in log.read_bytes()]
+    log.unlink()
+    two.pair(folder)
+    three.pair(folder)
+
+    assert three.recall("k").answer == "v"
+
+
+def checked_lines(run: Callable[[], Any]) -> int:
+    """How many lines of logs are checked meanwhile."""
+    calls: list[str] = []
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code is check_line.__code__:
+            calls.append(event)
+
+    sys.setprofile(count)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return len(calls)
+
+
+def test_only_what_is_new_is_checked(folder: Path, machine: Machine) -> None:
+    one, two = machine("one"), machine("two")
+    with one.batch():
+        for number in range(20):
+            one.create_note("n", f"Note {number}", "text")
+    meet(folder, one, two)
+    for shelf in (one, two):
+        assert shelf.pair(folder)[0].machines == 1
+        assert checked_lines(partial(shelf.pair, folder)) == 0
+    two.create_note("n", "New", "text")
+    two.pair(folder)
+
+    assert checked_lines(partial(one.pair, folder)) == 1
+    assert content_of(one) == content_of(two)
+
+
+def test_a_log_that_someone_rewrote_is_checked_again(folder: Path, machine: Machine) -> None:
+    one = machine("one")
+    log = folder / "nuggets-00000000deadbeef.jsonl"
+    log.write_bytes(line(note={"title": "Good"}))
+    one.pair(folder)
+    one.pair(folder)
+    log.write_bytes(line(note={"title": ["x"]}) + line(n=2, id="note-a-2", note={"title": "Also"}))
+    [done] = one.pair(folder)
+
+    assert len(done.problems) == 1
+    assert [note.title for note in done.added] == ["Also"]
 
 
 def test_a_restored_backup_catches_up(folder: Path, machine: Machine, tmp_path: Path) -> None:

@@ -341,7 +341,7 @@ def test_what_a_clean_up_told_of_it_is_gone_too(directory: Path, then: str) -> N
         gone = shelf.create_note("project", "tmp Wombat layoffs", "no")
         text = "The build takes ten long minutes: each package is compiled again on every machine."
         kept = shelf.create_note("project", "Build", text)
-        twin = shelf.create_note("project", "Wombat build", text)
+        twin = shelf.create_note("project", "Build of Wombat", text)
         shelf.run_daily(NINE)
         before = shelf.last_run()
         if then == "a new run":

@@ -248,7 +248,7 @@ def test_the_daily_run_reflects_then_promotes(directory: Path) -> None:
         assert run is not None
         assert (run.date, run.result.rewritten, run.promoted) == ("2026-03-10", 1, 2)
         assert shelf.last_run() == run
-        assert "helix" in shelf.memory_text()
+        assert "helix" in shelf.read_memory_file()[0]
     assert "helix" in path.read_text()
 
 

@@ -5,7 +5,14 @@ from hypothesis import strategies as st
 
 from example_counts import example_count
 from nuggets.domain.records import Changes, NuggetConfig, Touch
-from nuggets.domain.state import SESSIONS_KEPT, MemoryState, apply_touch, everything, merge_changes
+from nuggets.domain.state import (
+    SESSIONS_KEPT,
+    MemoryState,
+    apply_touch,
+    everything,
+    load_state,
+    merge_changes,
+)
 from store_samples import NOW, note
 
 numbers = st.integers(1, 4)
@@ -65,7 +72,7 @@ def test_several_changes_as_one_lead_to_the_same(first: list[Changes], then: lis
 
 def test_a_copy_goes_its_own_way() -> None:
     state = after(Changes(put=(note(1),), marks={"x": 1}))
-    other = state.copy()
+    other = load_state(state)
     other.apply(Changes(drop=(note(1).id,), marks={"x": None}))
 
     assert list(state.notes) == [note(1).id]

@@ -144,15 +144,6 @@ SETTINGS = (
         100_000,
     ),
     Setting(
-        "server_memory_mb",
-        "NUGGETS_SERVER_MEMORY_MB",
-        500,
-        "resident memory above which a server closes the private shelves that were used least "
-        "recently",
-        50,
-        1_000_000,
-    ),
-    Setting(
         "member_requests",
         "NUGGETS_MEMBER_REQUESTS",
         600,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fact_oracle import fact_note
 from fact_shelf import FactShelf
-from nuggets.domain.records import Changes, NuggetConfig, RecallResult
+from nuggets.domain.records import CLEAR_PROBABILITY, Changes, NuggetConfig, RecallResult
 from nuggets.facts.key_probability import WEIGHTS, probabilities
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -250,3 +250,57 @@ def test_one_slip_in_a_long_word_finds_the_key(key: str, data: st.DataObject) ->
 
 def test_there_are_at_most_ten_weights() -> None:
     assert len(WEIGHTS) <= 10
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "doubt"),
+    [
+        ("which licences are allowed", "licences that are not allowed", "'not' is in the key only"),
+        ("how do we build with the cache", "build without cache", "'without' is in the key only"),
+        ("do we ever force push", "never force push", "'never' is in the key only"),
+        ("holiday opening hours", "opening hours", "'holiday' is not in the key"),
+        (
+            "how do I migrate mysql to postgres",
+            "migrate postgres to mysql",
+            "'mysql' and 'postgres' change places in the key",
+        ),
+        (
+            "how does the server call the client",
+            "client calls server",
+            "'server' and 'client' change places in the key",
+        ),
+    ],
+)
+def test_what_speaks_against_an_answer_is_told(query: str, key: str, doubt: str) -> None:
+    result = ask(query, key, "mail service host")
+
+    assert (result.key, result.doubt, result.is_clear) == (key, doubt, False)
+    assert result.probability < CLEAR_PROBABILITY
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("sync staging to prod", "sync from prod to staging"),
+        ("copy to backup from archive", "copy from backup to archive"),
+        ("server calls client", "client calls server"),
+    ],
+)
+def test_two_words_that_change_places_mean_another_thing(query: str, key: str) -> None:
+    assert not ask(query, key, "mail service host").found
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("port of the database", "database port"),
+        ("the limit in europe for uploads", "limit for uploads in europe"),
+        ("script that deploys staging", "staging deploy script"),
+        ("command to deploy staging", "staging deploy command"),
+        ("login and auth", "auth and login"),
+    ],
+)
+def test_words_may_stand_in_another_order(query: str, key: str) -> None:
+    result = ask(query, key, "mail service host")
+
+    assert (result.key, result.doubt, result.is_clear) == (key, "", True)

@@ -7,7 +7,7 @@ import pytest
 from graph_samples import LATER, NOW, sample
 from nuggets.domain.codec import note_to_json, nugget_to_json
 from nuggets.domain.records import Changes, ExternalEdit, MemoryNote, NuggetConfig
-from nuggets.domain.state import MemoryState
+from nuggets.domain.state import MemoryState, load_state
 from nuggets.errors import StoreCorrupt
 from nuggets.operations.external_edits import import_edit
 from nuggets.operations.notes_and_links import add_link
@@ -35,7 +35,7 @@ def nugget_edit(*facts: dict[str, Any], revision: int = 1, **config: Any) -> Ext
 
 
 def take(state: MemoryState, base: MemoryState | None, edit: ExternalEdit) -> MemoryState:
-    after = state.copy()
+    after = load_state(state)
     after.apply(import_edit(lambda: "0000beef", state, base, edit, MUCH_LATER).changes)
     return after
 

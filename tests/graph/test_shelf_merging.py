@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from graph_samples import LATER, NOW, sample
 from nuggets.domain.marks import REJECTED
 from nuggets.domain.records import KINDS, Changes, Intake, MemoryNote, NoteLink, NuggetConfig
-from nuggets.domain.state import MemoryState
+from nuggets.domain.state import MemoryState, load_state
 from nuggets.operations.notes_and_links import asymmetries
 from nuggets.operations.shelf_import import NO_PAST, OtherShelf, ShelfPast, merge_shelves
 
@@ -35,7 +35,7 @@ def take(
 ) -> tuple[MemoryState, Intake]:
     other = OtherShelf(tuple(theirs.notes.values()), tuple(theirs.nuggets.values()))
     changes, intake = merge_shelves(ours, other, past, MUCH_LATER)
-    after = ours.copy()
+    after = load_state(ours)
     after.apply(changes)
     return after, intake
 

@@ -39,8 +39,6 @@ def is_untouched(nuggets: Nuggets) -> bool:
         (("remember", "n", "known", "v", "--scope", "world"), 2, "scope must be one of"),
         (("remember", "n", "known", "v", "--confidence", "high"), 2, "number from 0 to 1"),
         (("remember", "n", "known", "v", "--confidence", "nan"), 2, "number from 0 to 1"),
-        (("recall", ""), 2, "query is empty"),
-        (("recall", " ", " "), 2, "query is empty"),
         (("recall", "x", "--nugget", "nope"), 1, "there is no nugget 'nope'"),
         (("forget", "nope", "k"), 1, "there is no nugget 'nope'"),
         (("facts", "nope"), 1, "there are: n"),

@@ -14,7 +14,8 @@ ROWS = list(OPERATIONS.values())
 # What a member's shelf inherits: it reads no note, or is made of operations that know both shelves.
 INHERITED = {
     *("open", "caveats", "invalidity", "is_foreign", "namesakes"),
-    *("promotion", "pin", "memory_text", "read_memory_file", "is_promoted"),  # no `memory_path`
+    *("promotion", "pin", "read_memory_file", "is_promoted"),  # no `memory_path`
+    *("recall", "recall_or_search", "search_notes", "count_hit"),  # made of both shelves' finds
 }
 # What changes nothing that others see, or fails for everyone: a reader may try it.
 HARMLESS = {"close", "save_all", "discard_unsaved", "promotion", "pin"}

@@ -247,7 +247,7 @@ def test_lines_that_came_back_are_those_of_their_memories_again(
     shelf.import_file_edits()
     shelf.edit_note("Auth", content="sessions in Redis")
 
-    assert "JWT with RS256" not in shelf.memory_text(memory)
+    assert "JWT with RS256" not in shelf.read_memory_file(memory)[0]
     replace(memory, "pnpm test", "pnpm vitest")
     shelf.promote(memory)
     assert content_of(shelf, "Tests") == "pnpm vitest -- --run"
@@ -332,7 +332,7 @@ def test_reading_the_file_takes_edits_over(tmp_path: Path) -> None:
         keep(shelf, "Auth", LESSONS["Auth"])
         shelf.promote()
         replace(memory, "RS256", "ES256")
-        assert "ES256" in shelf.memory_text()
+        assert "ES256" in shelf.read_memory_file()[0]
         assert "ES256" in content_of(shelf, "Auth")
 
 

@@ -41,7 +41,7 @@ def test_members_share_what_is_the_teams_and_nothing_else(
     assert ben.recall("port").answer == "8080"
     assert not ben.recall("editor").found
     assert [note.title for note in ben.list_notes(include_hidden=True)] == ["port"]
-    assert ben.copy_index(100).ids == tuple(note.id for note in ben.list_notes())
+    assert list(ben.copy_index(100).notes) == [note.id for note in ben.list_notes()]
     assert not ben.get_notes([private.id])
     with pytest.raises(NotFound):
         ben.get_note(private.id)

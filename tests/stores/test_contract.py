@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from nuggets.domain.records import Changes, Commit, NoteLink, NuggetConfig, Touch
-from nuggets.domain.state import MemoryState
+from nuggets.domain.state import MemoryState, load_state
 from nuggets.filesystem.shelf_location import DatabaseUrl
-from nuggets.stores.base import Store
 from nuggets.stores.postgresql.store import PostgresqlStore
+from nuggets.stores.sql.store import Store
 from nuggets.stores.sqlite.store import SqliteStore
 from store_samples import (
     NOW,
@@ -441,12 +441,12 @@ def lead_back(store: Store, commits: Sequence[Commit]) -> Iterator[MemoryState]:
     state = state_of(store)
     for commit in commits:
         state.apply(commit.before)
-        yield state.copy()
+        yield load_state(state)
 
 
 def without_recalls(state: MemoryState) -> MemoryState:
     """Counting a recall changes a note and is not undone."""
-    copy = state.copy()
+    copy = load_state(state)
     for note_id, one in copy.notes.items():
         copy.notes[note_id] = one._replace(
             hits=0, hit_sessions=(), last_hit_session="", last_accessed_at=""

@@ -14,8 +14,8 @@ from nuggets import NuggetShelf
 from nuggets.errors import Conflict
 from nuggets.filesystem.shelf_location import DatabaseUrl
 from nuggets.operations.transactions import KINDS
-from nuggets.stores.base import Store
 from nuggets.stores.postgresql.store import PostgresqlStore
+from nuggets.stores.sql.store import Store
 from nuggets.stores.sqlite.store import SqliteStore
 from store_samples import contents, drop, history_of, note, put, revision_of, state_of, touch
 

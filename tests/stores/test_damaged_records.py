@@ -94,18 +94,6 @@ def test_writers_go_on(shelf: Shelf, damaged: str) -> None:
         assert opened.recall("port").answer == "9090"
 
 
-def test_it_can_be_deleted_by_its_id(shelf: Shelf, damaged: str) -> None:
-    with shelf.opened() as opened:
-        assert opened.delete_note(damaged, hard=True).id == damaged
-        assert opened.get_note("Releases").links == ()
-        assert [hit.note.title for hit in opened.search_notes("deploys fridays")] == []
-        assert len(opened.history()) == 5
-    with shelf.opened() as opened:
-        assert len(opened.list_notes()) == 2
-        assert not any(damaged in warning for warning in opened.warnings)
-        assert [defect for defect in opened.checkup(fix=True) if not defect.mended] == []
-
-
 def test_it_can_be_purged_by_its_id(shelf: Shelf, damaged: str) -> None:
     with shelf.opened() as opened:
         opened.purge(damaged)

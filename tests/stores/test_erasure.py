@@ -11,7 +11,7 @@ import pytest
 from fault_processes import environment, is_intact
 from nuggets import NuggetShelf
 from nuggets.domain.records import NoteLink
-from nuggets.stores.base import Store
+from nuggets.stores.sql.store import Store
 from store_samples import (
     NOW,
     contents,

@@ -86,6 +86,18 @@ def test_a_renamed_key_is_the_same_memory(store: SqliteStore, tmp_path: Path, na
     assert exports_agree(tmp_path)
 
 
+def test_a_key_and_a_value_that_change_together_are_the_same_memory(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    put(store, note(1, title="staging port", content="8080 on the old host", hits=2))
+    change = {"key": "the staging port", "value": "8081 on the old host"}
+    edit_nugget(tmp_path, lambda shape: shape["facts"][0].update(change))
+
+    after = state_of(open_directory(tmp_path)).notes
+    assert (after[note(1).id].title, after[note(1).id].hits) == ("the staging port", 2)
+    assert [n.content for n in after.values()].count("8081 on the old host") == 1
+
+
 def test_an_edited_value_keeps_its_times(store: SqliteStore, tmp_path: Path) -> None:
     put(store, note(1, valid_until="2031-01-02T00:00:00.000Z"))
     edit_nugget(tmp_path, set_value(0, "by hand"))

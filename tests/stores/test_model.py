@@ -18,11 +18,11 @@ from hypothesis.stateful import (
 )
 
 from nuggets.domain.records import Changes, MemoryNote, NoteLink, NuggetConfig, Touch
-from nuggets.domain.state import MemoryState
+from nuggets.domain.state import MemoryState, load_state
 from nuggets.filesystem.shelf_location import DatabaseUrl
 from nuggets.operations.transactions import KINDS
-from nuggets.stores.base import Store
 from nuggets.stores.postgresql.store import PostgresqlStore
+from nuggets.stores.sql.store import Store
 from nuggets.stores.sqlite.store import SqliteStore
 from postgresql_server import Server
 from store_samples import NOW, exports_agree, note, state_of
@@ -46,13 +46,13 @@ class Model:
         self.past: list[MemoryState] = []
 
     def commit(self, *changes: Changes) -> None:
-        self.past.append(self.state.copy())
+        self.past.append(load_state(self.state))
         for one in changes:
             self.state.apply(one)
 
     def recall(self, touch: Touch) -> None:
         """A revision only if it makes a hit."""
-        before = self.state.copy()
+        before = load_state(self.state)
         self.state.apply(Changes(touches=(touch,)))
         shown = before.notes.get(touch.note_id)
         if shown is not None and self.state.notes[touch.note_id].hits != shown.hits:
@@ -159,7 +159,7 @@ class TwoHandles(RuleBasedStateMachine):
 
     @rule(handle=handles, change=changes())
     def change_a_copy(self, handle: int, change: Changes) -> None:
-        after = self.model.state.copy()
+        after = load_state(self.model.state)
         after.apply(change)
         copy = self.stores[handle].private_copy()
         copy.write(change)

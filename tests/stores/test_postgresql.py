@@ -86,7 +86,6 @@ def test_facts_notes_search_history_and_undo_work_as_in_files(postgresql_url: st
 
 
 def test_many_rows_at_once_are_the_same_as_few(store: PostgresqlStore) -> None:
-    """They are sent in another way (COPY), in which some characters have a meaning."""
     special = "tab\t backslash \\N \\. line\n'quote' 設定"
     notes = [
         note(n, title=f"key {n} {special}", content=f"value {n} {special}") for n in range(1, 400)
@@ -168,31 +167,6 @@ def test_a_write_that_waits_too_long_names_who_writes(
         put(other, note(1))
     assert put(other, note(1)) == 1
     other.close()
-
-
-def test_who_waits_for_news_hears_of_commits_by_others(
-    postgresql_url: str, store: PostgresqlStore
-) -> None:
-    other = opened(postgresql_url)
-    numbers = [store.change_counter()]
-    put(other, note(1))
-    for _ in range(10_000):  # the announcement comes in its own time
-        if store.change_counter() != numbers[-1]:
-            break
-    assert store.change_counter() != numbers[-1]
-    other.close()
-
-
-def test_commits_are_announced(
-    store: PostgresqlStore, admin: "psycopg.Connection[tuple[object, ...]]"
-) -> None:
-    admin.execute("LISTEN nuggets")
-    put(store, note(1))
-    put(store, note(2))
-
-    number = admin.execute("SELECT max(number) FROM nuggets.shelves").fetchone()
-    announced = [message.payload for message in admin.notifies(timeout=60, stop_after=2)]
-    assert number and announced == [str(number[0])] * 2
 
 
 # --- connections that are lost -------------------------------------------------------------------

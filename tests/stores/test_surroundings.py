@@ -22,8 +22,6 @@ from store_samples import (
     note,
     open_directory,
     put,
-    save,
-    shape_of,
     state_of,
     touch,
 )
@@ -141,25 +139,6 @@ def test_a_read_only_store_is_read_and_a_write_is_refused_in_one_clear_line(
 def read_twice(directory: Path) -> list[str]:
     store = open_directory(directory)
     return [str(contents(store)), str(contents(store)), *store.warnings]
-
-
-def test_edits_in_a_read_only_store_are_shown(tmp_path: Path) -> None:
-    """Where there is no database yet, and where there is one."""
-    directory = tmp_path / "store"
-    directory.mkdir()
-    save(directory / "a.nugget.json", {"name": "a", "facts": [{"key": "k", "value": "v"}]})
-    shutil.copytree(directory, tmp_path / "another")
-    read_twice(tmp_path / "another")  # so that all modules are loaded
-    for expected in ({"k": "v"}, {"k": "by hand"}):
-        with forbidden(directory):
-            lines = run_as_nobody(read_twice, directory)
-        assert lines[:2] == [str(expected)] * 2
-        writable = open_directory(directory)
-        state_of(writable)
-        writable.close()
-        shape = shape_of(directory / "a.nugget.json")
-        shape["facts"][0]["value"] = "by hand"
-        save(directory / "a.nugget.json", shape)
 
 
 def test_a_read_only_copy_of_a_store_is_read_as_it_is(tmp_path: Path) -> None:

@@ -236,7 +236,7 @@ def test_no_file_of_the_server_is_looked_at(member: Open, tmp_path: Path) -> Non
     note = alice.create_note("work", "File", "See secret.py line 1.", scope="project")
     assert note.anchors == () and alice.caveats(note, ask_git=True) == []
     with pytest.raises(NotFound, match="MEMORY"):
-        alice.memory_text()
+        alice.read_memory_file()
     refused = [row.name for row in OPERATIONS.values() if isinstance(row.team, Refused)]
     assert "backup" in refused
     for name in refused:

@@ -118,6 +118,7 @@ def test_raw_sql_past_the_views_sees_no_row_of_another_shelf(as_alice: Database)
 
 
 def test_without_a_shelf_a_connection_sees_nothing(as_alice: Database) -> None:
+    as_alice.shelf = 0
     as_alice.run("SET nuggets.shelf = ''")
     for table in tables_with_shelves(as_alice):
         assert as_alice.value(f"SELECT count(*) FROM nuggets.{table}") == 0

@@ -1,4 +1,4 @@
-"""Open shelves of a server: bounded in number and memory, the least recently used closed first."""
+"""Open shelves of a server: bounded in number, the least recently used closed first."""
 
 import threading
 from pathlib import Path
@@ -9,17 +9,12 @@ import pytest
 from nuggets import NuggetShelf
 from nuggets.domain.records import Member
 from nuggets.settings import load
-from nuggets.shelf.team_shelves import ShelfPool, Team, resident_bytes
+from nuggets.shelf.team_shelves import ShelfPool, Team
 from web_serving import served
 
 
-def pool_of(directory: Path, most: int = 3, memory: int = 0) -> ShelfPool:
-    return ShelfPool(
-        lambda name: NuggetShelf(directory / name),
-        most=most,
-        memory_bytes=100,
-        memory_in_use=lambda: memory,
-    )
+def pool_of(directory: Path, most: int = 3) -> ShelfPool:
+    return ShelfPool(lambda name: NuggetShelf(directory / name), most=most)
 
 
 def test_the_least_recently_used_shelf_is_closed_first(tmp_path: Path) -> None:
@@ -43,19 +38,6 @@ def test_a_shelf_in_use_stays_open(tmp_path: Path) -> None:
     pool.close()
 
 
-def test_one_shelf_is_closed_at_a_time_while_memory_is_short(tmp_path: Path) -> None:
-    pool = pool_of(tmp_path, most=100, memory=101)
-    with pool.lease("a"), pool.lease("b"), pool.lease("c"):
-        assert len(pool.names) == 3
-    assert pool.names == []  # each that ended closed one
-    relaxed = pool_of(tmp_path, most=100, memory=99)
-    for name in ("a", "b", "c"):
-        with relaxed.lease(name):
-            pass
-    assert len(relaxed.names) == 3
-    relaxed.close()
-
-
 def test_threads_share_a_shelf(tmp_path: Path) -> None:
     pool = pool_of(tmp_path, most=2)
 
@@ -75,15 +57,8 @@ def test_threads_share_a_shelf(tmp_path: Path) -> None:
     pool.close()
 
 
-def test_memory_in_use_is_asked_of_the_system() -> None:
-    assert resident_bytes() == 0 or resident_bytes() > 10_000_000
-
-
 def test_many_members_with_few_shelves_open(tmp_path: Path) -> None:
-    settings = load(
-        {"NUGGETS_SERVER_SHELVES": "5", "NUGGETS_SERVER_MEMORY_MB": "100000"},
-        {"dir": str(tmp_path / "team")},
-    )
+    settings = load({"NUGGETS_SERVER_SHELVES": "5"}, {"dir": str(tmp_path / "team")})
     with NuggetShelf(tmp_path / "team", settings=settings) as shelf:
         shelf.add_member("m0")
         team = Team(shelf)

@@ -189,6 +189,15 @@ def note_from_json(shape: Json) -> MemoryNote:
     return note._replace(extra=shape) if shape else note
 
 
+def note_digest(note: MemoryNote) -> str:
+    """Equal for two copies of a note that say the same; recalls of it aside."""
+    from hashlib import blake2b
+
+    plain = note._replace(hits=0, last_hit_session="", hit_sessions=(), last_accessed_at="")
+    text = dumps(note_to_json(plain, vector=False)).encode(errors="replace")
+    return blake2b(text, digest_size=8).hexdigest()
+
+
 # --- nuggets ----------------------------------------------------------------------------------
 
 # Documented name -> field. The nested ones stand one level deeper, in `config`.

@@ -14,7 +14,6 @@ from nuggets.named_tuple import NamedTuple
 # --- what a daily run leaves ---------------------------------------------------------------------
 
 RUN_MARK = "last_run"  # of the clean-up
-MOVED_FILES_MARK = "moved files"  # note id -> old path -> new path
 
 # --- purges -----------------------------------------------------------------------------------
 

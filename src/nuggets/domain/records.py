@@ -180,16 +180,6 @@ class MemoryNote(NamedTuple):
         return vector_spec(self)
 
 
-def unreadable_note(note_id: str) -> MemoryNote:
-    """What is known of a note whose record is damaged."""
-    title = f"(damaged record {note_id})"
-    unknown = MemoryNote(
-        *(note_id, "", title, "", "note", "", "user", "note", "system", 0.0, "temporary"),
-        *("", "", ""),
-    )
-    return unknown._replace(hidden=True)
-
-
 class GraphNoteMetaInput(NamedTuple):
     """Metadata given explicitly; what stays None is inferred."""
 
@@ -373,9 +363,7 @@ class NuggetStatus(NamedTuple):
 class CopyIndex(NamedTuple):
     """What a copy on another machine should hold, to be compared with what it holds."""
 
-    revision: int
-    ids: tuple[str, ...]  # of notes, the one used last first
-    changed: tuple[str, ...]  # those of them that changed since
+    notes: Mapping[str, str]  # their digests by id, the one used last first
     nuggets: tuple[NuggetConfig, ...]
 
 
@@ -449,6 +437,7 @@ class RecallResult(NamedTuple):
     probability: Share = 0.0  # in [0, 1]: that the answer is what was meant
     # words of the query that the key does not have
     missing: Annotated[tuple[str, ...], SPARSE] = ()
+    doubt: Annotated[str, SPARSE] = ""  # why it may not be what was meant
     valid_from: OptionalText = None  # since when it is true, if that is known
     valid_until: OptionalText = None  # until when
 
@@ -457,9 +446,9 @@ class RecallResult(NamedTuple):
 
     @property
     def is_clear(self) -> bool:
-        """Whether it counts as recalled: surely meant, and its key has all words that were asked
-        for; or asked by its very key."""
-        is_sure = self.probability >= CLEAR_PROBABILITY and not self.missing
+        """Whether it counts as recalled: surely meant, and nothing speaks against it; or asked by
+        its very key."""
+        is_sure = self.probability >= CLEAR_PROBABILITY and not self.doubt
         return self.match == "exact" or is_sure
 
 

@@ -1,8 +1,8 @@
 """All that a shelf holds at one revision, asked by key, and how changes move it on.
 
 `State` is what operations read: notes, nuggets and marks. Stores answer the same questions from a
-database (`stores/sql/state.py`); `MemoryState` answers them from dictionaries, and `Overlay`
-shows another state with some changes on top. `Database` is how modules that have tables run SQL.
+database (`stores/sql/state.py`); `MemoryState` answers them from dictionaries. `Database` is how
+modules that have tables run SQL.
 """
 
 from collections import Counter
@@ -189,7 +189,7 @@ def meets(
 
 
 class MemoryNotes(dict[str, MemoryNote], Notes):
-    """Notes in a dictionary: for tests, small states, and as the upper layer of an overlay."""
+    """Notes in a dictionary: for tests, and for what is tried out on a copy."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -222,136 +222,12 @@ class MemoryState:
             else:
                 self.marks[mark] = value
 
-    def copy(self) -> "MemoryState":
-        """A copy; the records in it are frozen and shared."""
-        duplicate = MemoryState()
-        duplicate.apply(everything(self))
-        return duplicate
 
-
-class OverlaidNotes(Notes):
-    """Other notes, with some changed and some gone."""
-
-    def __init__(self, below: Notes) -> None:
-        self._below = below
-        self.changed = MemoryNotes()
-        self.dropped: set[str] = set()
-
-    def _covers(self, note_id: str) -> bool:
-        return note_id in self.changed or note_id in self.dropped
-
-    def _merge(self, below: Iterable[MemoryNote], own: Iterable[MemoryNote]) -> list[MemoryNote]:
-        """The notes that a query found below and in this layer; changed notes keep their place."""
-        changed = {note.id: note for note in own}
-        merged = [
-            changed.pop(note.id, note)
-            for note in below
-            if note.id in changed or not self._covers(note.id)
-        ]
-        return [*merged, *changed.values()]
-
-    def __getitem__(self, note_id: str) -> MemoryNote:
-        if note_id in self.dropped:
-            raise KeyError(note_id)
-        own = self.changed.get(note_id)
-        return self._below[note_id] if own is None else own
-
-    def __contains__(self, note_id: object) -> bool:
-        if note_id in self.changed:
-            return True
-        return note_id not in self.dropped and note_id in self._below
-
-    def __iter__(self) -> Iterator[str]:
-        new = dict.fromkeys(self.changed)
-        for note_id in self._below:
-            new.pop(note_id, None)
-            if note_id not in self.dropped:
-                yield note_id
-        yield from new
-
-    def __len__(self) -> int:
-        gone = sum(note_id in self._below for note_id in self.dropped)
-        new = sum(note_id not in self._below for note_id in self.changed)
-        return len(self._below) - gone + new
-
-    def many(self, ids: Iterable[str]) -> dict[str, MemoryNote]:
-        wanted = list(dict.fromkeys(ids))
-        below = self._below.many(i for i in wanted if not self._covers(i))
-        pairs = ((i, self.changed.get(i) or below.get(i)) for i in wanted)
-        return {note_id: note for note_id, note in pairs if note is not None}
-
-    def find(
-        self,
-        *,
-        nugget: str | None = None,
-        title: str | None = None,
-        kind: NoteKind | None = None,
-        project: str | None = None,
-        hidden: bool | None = None,
-    ) -> list[MemoryNote]:
-        def query(notes: Notes) -> list[MemoryNote]:
-            return notes.find(nugget=nugget, title=title, kind=kind, project=project, hidden=hidden)
-
-        return self._merge(query(self._below), query(self.changed))
-
-    def linking_to(self, ids: Collection[str]) -> list[MemoryNote]:
-        return self._merge(self._below.linking_to(ids), self.changed.linking_to(ids))
-
-    def find_by_id_part(self, part: str) -> list[MemoryNote]:
-        return self._merge(self._below.find_by_id_part(part), self.changed.find_by_id_part(part))
-
-    def ids_with_title_length(self, length: int, slips: int) -> Iterator[str]:
-        below = self._below.ids_with_title_length(length, slips)
-        yield from (note_id for note_id in below if not self._covers(note_id))
-        yield from self.changed.ids_with_title_length(length, slips)
-
-    def with_hits(self, at_least: int) -> list[MemoryNote]:
-        return self._merge(self._below.with_hits(at_least), self.changed.with_hits(at_least))
-
-    def leading(self, projects: Collection[str], most: int) -> list[MemoryNote]:
-        own = self.changed.leading(projects, most)
-        return self._merge(self._below.leading(projects, most), own)
-
-
-class Overlay:
-    """Another state with changes on top, such as unsaved ones."""
-
-    def __init__(self, below: State) -> None:
-        self.below = below
-        self.notes = OverlaidNotes(below.notes)
-        self._nuggets: dict[str, NuggetConfig | None] = {}
-        self._marks: dict[str, Any] = {}
-
-    @property
-    def nuggets(self) -> Mapping[str, NuggetConfig]:
-        merged = {**self.below.nuggets, **self._nuggets}
-        return {fold: config for fold, config in merged.items() if config is not None}
-
-    @property
-    def marks(self) -> Mapping[str, Any]:
-        if not self._marks:
-            return self.below.marks
-        merged = {**self.below.marks, **self._marks}
-        return {mark: value for mark, value in merged.items() if value is not None}
-
-    def apply(self, changes: Changes) -> None:
-        """Apply changes to this layer."""
-        notes = self.notes
-        for config in changes.put_nuggets:
-            self._nuggets[fold_case(config.name)] = config
-        for note in changes.put:
-            notes.changed[note.id] = note
-            notes.dropped.discard(note.id)
-        for touch in changes.touches:
-            note_or_none = notes.get(touch.note_id)
-            if note_or_none is not None:
-                notes.changed[touch.note_id] = apply_touch(note_or_none, touch)
-        for note_id in changes.drop:
-            notes.changed.pop(note_id, None)
-            notes.dropped.add(note_id)
-        for name in changes.drop_nuggets:
-            self._nuggets[fold_case(name)] = None
-        self._marks.update(changes.marks)
+def load_state(state: State) -> MemoryState:
+    """A copy in memory; the records in it are frozen and shared."""
+    copy = MemoryState()
+    copy.apply(everything(state))
+    return copy
 
 
 def facts_with_key(notes: Notes, nugget: str, key: str) -> list[MemoryNote]:

@@ -61,6 +61,17 @@ def are_too_many(gone: int, total: int) -> bool:
     return gone > max(1, total // PART_AT_ONCE)
 
 
+LEAST_SIMILARITY = 0.6  # of two texts, by `difflib`: the same one, changed
+
+
+def are_alike(text: str, other: str) -> bool:
+    """Whether one is probably the other after someone changed it."""
+    from difflib import SequenceMatcher
+
+    matcher = SequenceMatcher(None, text, other, autojunk=False)
+    return matcher.quick_ratio() >= LEAST_SIMILARITY and matcher.ratio() >= LEAST_SIMILARITY
+
+
 def find_removed(
     base: Mapping[K, R],
     theirs: Container[K],

@@ -95,6 +95,7 @@ class FactIndex:
             project=note.project,
             probability=match.probability * confidence,
             missing=match.missing,
+            doubt=match.doubt,
             valid_from=note.valid_from,
             valid_until=note.valid_until,
         )

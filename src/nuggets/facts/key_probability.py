@@ -6,7 +6,7 @@ e^score / (1 + Σ e^score) over all these keys. So keys that fit equally well sh
 stands for "none of them".
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import exp
 
 from nuggets.facts.key_words import (
@@ -20,7 +20,7 @@ from nuggets.facts.key_words import (
     telling_places,
     word_kinds,
 )
-from nuggets.language.word_lists import abbreviations
+from nuggets.language.word_lists import abbreviations, contrasts
 from nuggets.named_tuple import NamedTuple
 
 EXACT = 0.99  # that the key itself was meant, where the question is the key: measured 1.00
@@ -28,6 +28,8 @@ LEFT_OUT = 0.5  # what a key's scope and its idle words weigh: people leave them
 MOST_EVIDENCE = 3  # covered words: more make no difference
 MOST_MISSING = 4.0  # words for each covered one: the same
 LONGEST_INITIALS = 4  # "pk" for "primary key"
+SWAPPED = 2  # words that change places, around a third one
+ARTICLES = {"a", "an", "the"}
 SPELT_OUT = 3  # letters, at least, of initials in a key: two stand for too much
 
 # Fitted on questions that people wrote to keys of their own: `python -m benchmarks.recall --fit`.
@@ -47,10 +49,25 @@ class KeyFit(NamedTuple):
 
     features: tuple[float, ...]  # in the order of the weights
     missing: tuple[str, ...]  # words of the question that the key lacks
+    negation: str = ""  # that only the key has
+    swapped: tuple[str, ...] = ()  # two words of the question that change places in the key
 
     @property
     def score(self) -> float:
         return sum(map(float.__mul__, WEIGHTS.values(), self.features))
+
+    @property
+    def doubt(self) -> str:
+        """Why the key may not be what was meant; "" if nothing speaks against it."""
+        reasons = []
+        if self.missing:
+            names = ", ".join(map(repr, self.missing))
+            reasons.append(f"{names} {'are' if self.missing[1:] else 'is'} not in the key")
+        if self.negation:
+            reasons.append(f"{self.negation!r} is in the key only")
+        if self.swapped:
+            reasons.append(f"{' and '.join(map(repr, self.swapped))} change places in the key")
+        return ", ".join(reasons)
 
 
 def probabilities(scores: Sequence[float]) -> list[float]:
@@ -131,7 +148,9 @@ def fit_key(
         return None
     asked = {i: kind for i, kind in question.kinds.items() if i not in typed}
     known = {j: kind for j, kind in kinds.items() if j not in meant and j >= scope}
-    is_opposite = _compare_negations(asked, typed, known, meant)
+    only_asked, only_known = _compare_negations(asked, typed, known, meant)
+    swapped = _find_swapped(question, key_words, telling, pairs)
+    is_opposite = only_asked is not None or only_known is not None or bool(swapped)
     is_bare = typed.union(asked).issuperset(question.idle)
     replaced = _find_replaced(asked, known, pairs, is_bare) if asked and known else []
     missing = sorted({i for i in question.telling if i not in typed}.union(i for i, _ in replaced))
@@ -140,32 +159,92 @@ def fit_key(
         1.0 if j in weighty else LEFT_OUT for j in range(len(key_words)) if j not in meant
     )
     is_sentence = not typed.union(missing).issuperset(question.idle)
-    lacking = len(missing) or int(is_opposite)
+    lacking = len(missing) or len(swapped) or int(is_opposite)
     weight = len(meant) + left_out
     features = (
         1.0,
-        float(min(len(meant), MOST_EVIDENCE)),
+        float(min(len(meant) - len(swapped), MOST_EVIDENCE)),
         min(lacking / len(typed), MOST_MISSING),
         left_out / weight,
         1.0 if is_opposite else float(min(lacking, left_out, 1)),
         float(bool(lacking) and not is_sentence),
         slips / weight,
     )
-    return KeyFit(features, tuple(question.words[i] for i in missing))
+    return KeyFit(
+        features,
+        tuple(question.words[i] for i in missing),
+        "" if only_known is None else key_words[only_known],
+        tuple(question.words[i] for i in swapped),
+    )
 
 
 def _compare_negations(
     asked: dict[int, str], typed: set[int], known: dict[int, str], meant: set[int]
-) -> bool:
-    """Whether only one of both has a negation that is not covered. One covers another: "never",
-    "not"."""
+) -> tuple[int | None, int | None]:
+    """The places of a negation that only the question has, and of one that only the key has. One
+    covers another: "never", "not"."""
     i = next((i for i, kind in asked.items() if kind == NEGATION), None)
     j = next((j for j, kind in known.items() if kind == NEGATION), None)
     if i is not None and j is not None:
         typed.add(i)
         meant.add(j)
         del asked[i], known[j]
-    return (i is None) is not (j is None)
+        return None, None
+    return i, j
+
+
+def _find_swapped(
+    question: QuestionWords,
+    key_words: Sequence[str],
+    telling: Sequence[int],
+    pairs: Mapping[int, tuple[int, float]],
+) -> tuple[int, ...]:
+    """The places in the question of two words that have each other's place in the key.
+
+    They follow the same preposition, and one stands between them ("postgres to mysql", `mysql to
+    postgres`); or they stand right before and after the same word ("server calls client", `client
+    calls server`; but the "script that deploys staging" is the `staging deploy script`).
+    """
+    order = [pairs[j][0] for j in sorted(pairs)]
+    if len(order) <= SWAPPED or order == sorted(order):
+        return ()
+    in_key = {j: pairs[j][0] for j in telling if j in pairs}
+    in_question = {i: j for j, i in sorted(in_key.items(), key=lambda pair: pair[1])}
+    prepositions = {j: i for j, (i, _) in pairs.items() if _is_preposition(key_words[j])}
+    for j, i in prepositions.items():
+        follows = next((at for at in in_question if at > i), None)
+        known = next((at for at in in_key if at > j), None)
+        if (
+            follows is not None
+            and known is not None
+            and _have_between(in_question[follows], known, prepositions)
+            and _have_between(follows, in_key[known], prepositions.values())
+        ):
+            return tuple(sorted((follows, in_key[known])))
+    for j, i in in_key.items():
+        left, right = _beside(key_words, j)
+        around = _beside(question.words, i)
+        if (in_key.get(right), in_key.get(left)) == around:
+            return around
+    return ()
+
+
+def _is_preposition(word: str) -> bool:
+    return contrasts().get(word) in ("direction", "place")
+
+
+def _have_between(a: int, b: int, places: Iterable[int]) -> bool:
+    return any(min(a, b) < place < max(a, b) for place in places)
+
+
+def _beside(words: Sequence[str], place: int) -> tuple[int, int]:
+    """The places before and after one, articles aside."""
+    left, right = place - 1, place + 1
+    while left > 0 and words[left] in ARTICLES:
+        left -= 1
+    while right < len(words) and words[right] in ARTICLES:
+        right += 1
+    return left, right
 
 
 def _find_replaced(

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 
-from nuggets.domain.records import Anchor, MemoryNote
+from nuggets.domain.records import Anchor
 from nuggets.errors import StoreError
 from nuggets.filesystem.anchors import holds_anchor, is_gone, read_lines
 from nuggets.filesystem.atomic_files import read_beginning
@@ -193,17 +193,6 @@ def find_moved(root: str, anchors: Iterable[Anchor]) -> dict[str, str]:
         if new and not _stood_beside(root, path, new):
             moved[path] = new
     return moved
-
-
-def find_moved_by_note(root: str, notes: Iterable[MemoryNote]) -> dict[str, dict[str, str]]:
-    """The same for the files that notes name: by note id, new paths by old ones."""
-    anchored = [note for note in notes if note.anchors]
-    moved = find_moved(root, [anchor for note in anchored for anchor in note.anchors])
-    by_note = {
-        note.id: {a.path: moved[a.path] for a in note.anchors if a.path in moved}
-        for note in anchored
-    }
-    return {note_id: paths for note_id, paths in by_note.items() if paths}
 
 
 def _renames(root: str) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ Knows no note.
 
 import re
 from functools import cache, lru_cache
-from itertools import accumulate, islice
+from itertools import accumulate, islice, pairwise
 
 from nuggets.language.languages import detect_language, stems
 from nuggets.language.text import fold_case, tokens
@@ -151,17 +151,32 @@ def _sentences(text: str) -> tuple[tuple[Phrase, ...], ...]:
     return tuple(sentences)
 
 
-def may_name_the_same(title: str, other: str) -> bool:
-    """Whether one of two titles has all words of the other, in any form: "backups", "time zones".
+def may_name_the_same(title: str, other: str, text: str) -> bool:
+    """Whether one of two titles of a text has all words of the other, in any form: "backups", "time
+    zones".
 
-    Their order is free unless one of them gives it a meaning: "tabs over spaces".
+    Their order is free unless one of them gives it a meaning: "tabs over spaces". A word right
+    before another limits it, so the text must have it too: "winter tyres" may be "tyres", but "bad
+    ideas" are not "ideas".
     """
     longer, shorter = sorted((key_words(title), key_words(other)), key=len, reverse=True)
+    if "".join(longer) == "".join(shorter):
+        return True
     all_words, words = stems(longer), stems(shorter)
+    said = {*words, *stems(key_words(text))}
+    if any(not said.issuperset(_qualifiers(name)) for name in (title, other)):
+        return False
     if _DIRECTIONS.isdisjoint(longer):
-        return set(words) <= set(all_words) or "".join(longer) == "".join(shorter)
+        return set(words) <= set(all_words)
     remaining = iter(all_words)
     return all(word in remaining for word in words)
+
+
+def _qualifiers(title: str) -> list[str]:
+    """The stems of the words that stand right before another one, no filler between them."""
+    pairs = pairwise(_words(title))
+    before = (word for word, *after in pairs if filler_words().isdisjoint((word, *after)))
+    return stems(tuple(map(_key_word, before)))
 
 
 # --- contradictions ---------------------------------------------------------------------------

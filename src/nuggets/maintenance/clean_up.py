@@ -3,13 +3,13 @@
 When it is due is in `daily_schedule`, what a pass changes in `reflection/`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 
 from nuggets.domain import codec, times
 from nuggets.domain.limits import check_count
-from nuggets.domain.marks import MOVED_FILES_MARK, RUN_MARK, read_rejected
+from nuggets.domain.marks import RUN_MARK, read_rejected
 from nuggets.domain.records import Changes, DailyRun, MemoryNote, ReflectionResult
 from nuggets.errors import StoreError
 from nuggets.maintenance import reflection
@@ -114,25 +114,6 @@ class CleanUp:
             store = self._transactions.store
             oldest = times.parse(store.believed_time()) - timedelta(days=days)
             store.prune_history(times.iso(oldest))
-
-    def record_moved_files(self, project: str, moved: Mapping[str, Mapping[str, str]]) -> None:
-        """Where files went that memories of a project name; those of other projects stay."""
-
-        def decide() -> Decision[None]:
-            state = self._transactions.state
-            marked = state.marks.get(MOVED_FILES_MARK, {})
-            notes = state.notes.many(marked)
-            others = {
-                i: paths
-                for i, paths in marked.items()
-                if i in notes and notes[i].project != project
-            }
-            after = {**others, **moved}
-            if after == marked:
-                return Changes(), None
-            return Changes(marks={MOVED_FILES_MARK: after or None}), None
-
-        self._transactions.update("reflect", self._client, decide)
 
     def last_run(self) -> DailyRun | None:
         with self._transactions.reading() as view:

@@ -23,10 +23,10 @@ from nuggets.filesystem.atomic_files import (
     unwritable,
 )
 from nuggets.filesystem.untrusted_folder import open_folder, read_plain, replace_plain
-from nuggets.maintenance.pairing import PLAIN, Cipher
+from nuggets.maintenance.folder_register import register_path
+from nuggets.maintenance.pairing import PLAIN, REGISTERS, Cipher
 
 KEY_FILE = "nuggets-key.txt"
-KEYS = "pairs"  # the directory of the keys, beside the database
 _MOST_BYTES = 16 * 1024  # of the file with the salt: it has some hundred
 _WORK = {"n": 1 << 17, "r": 8, "p": 1, "maxmem": 1 << 28}  # of scrypt, as OWASP advises: 128 MiB
 _PROOF = b"nuggets"  # encrypted beside the salt: whoever can read it knows the passphrase
@@ -40,8 +40,7 @@ def open_cipher(folder: str, directory: str, passphrase: str | None) -> Cipher:
 
     `passphrase`: of the folder's key, which is made if there is none.
     """
-    digest = hashlib.blake2b(folder.encode(errors="surrogateescape"), digest_size=16).hexdigest()
-    path = os.path.join(directory, KEYS, f"{digest}.key")
+    path = register_path(directory, REGISTERS, folder, "key")
     key = b"" if passphrase is not None else read_if_plain(path)
     if not key and passphrase is None:
         if os.path.lexists(os.path.join(folder, KEY_FILE)):

@@ -6,7 +6,8 @@ in the commit that takes them in; a machine's own log always tells what is on it
 is interrupted is done again with the same result, and a log that was lost is written anew.
 
 Nothing in the folder is trusted: every line is checked as an import is, and one that cannot be read
-is left out and told.
+is left out and told. A register beside the shelf has the digests of the logs as they were left:
+what was checked is not checked again, and where nothing is new, nothing is done.
 """
 
 import os
@@ -15,7 +16,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from nuggets.domain import codec
 from nuggets.domain.marks import is_purged
 from nuggets.domain.records import Changes, MemoryNote
 from nuggets.domain.state import State
@@ -29,24 +29,30 @@ from nuggets.filesystem.untrusted_folder import (
     replace_plain,
     sweep,
 )
+from nuggets.maintenance.folder_register import (
+    check_place,
+    digest_of,
+    read_register,
+    register_path,
+    save_register,
+)
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.change_log import (
     Change,
     Replica,
+    check_line,
     find_changes,
     find_edit,
-    parse_line,
+    read_line,
     to_line,
     without_superseded,
 )
 from nuggets.operations.external_edits import import_edit
-from nuggets.operations.note_completion import normalize_note
-from nuggets.operations.notes_and_links import check_note_limits
 from nuggets.operations.transactions import Transactions
-from nuggets.stores.json_validation import check_note, check_savable
 
 MARK = "pair:"  # followed by the path of the folder
 PAIR = "pair"  # the action of its commits
+REGISTERS = "pairs"  # the directory of registers and keys, beside the database
 MOST_MACHINES = 64
 MOST_BYTES = 512 * 1024 * 1024  # of a log: a hundred thousand notes, each changed often
 LONGEST_LINE = 4 * 1024 * 1024  # a note of the largest content, escaped, or an encrypted part
@@ -84,14 +90,13 @@ class PairResult(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
-class _Logs(NamedTuple):
-    """What the folder says."""
+class _Log(NamedTuple):
+    """The log of a machine."""
 
-    changes: tuple[Change, ...]
-    problems: tuple[str, ...]
-    own_lines: int  # in the log of this machine
-    own_is_damaged: bool
-    own_status: tuple[int, int]  # size and time of that log when it was read
+    content: bytes = b""
+    changes: tuple[Change, ...] = ()
+    problems: tuple[str, ...] = ()
+    is_canonical: bool = True  # is every line as we would write it, and so need not be checked?
 
 
 class _Position(NamedTuple):
@@ -101,8 +106,16 @@ class _Position(NamedTuple):
     stamp: str  # of the database: a copy or a restored one is another machine
     taken: Mapping[str, int]
 
-    def to_json(self) -> Json:
-        return {"machine": self.machine, "stamp": self.stamp, "taken": dict(self.taken)}
+
+class _Register(NamedTuple):
+    """How the folder and the shelf were left when both said the same."""
+
+    position: Json
+    revision: int  # of the shelf
+    logs: Mapping[str, tuple[int, str, bool]]  # size, digest, and whether it is canonical
+
+
+_NO_REGISTER = _Register({}, -1, {})
 
 
 class Pairing:
@@ -128,8 +141,12 @@ class Pairing:
         self._clock = clock
         self._draw = draw
         self._find_cipher, self._cipher = cipher, PLAIN
-        self._parsed: dict[tuple[str, bytes], Change] = {}  # lines that were read before
-        check_place(folder, transactions.store.directory)
+        self._logs: dict[str, _Log] = {}  # as they were read last
+        self._unsettled: set[str] | None = set()  # notes that may differ from it; None: any
+        directory = transactions.store.directory
+        check_place(folder, directory)
+        self._register_path = register_path(directory, REGISTERS, folder) if directory else ""
+        self._register = self._read_register()
 
     def sync(self, *, dry_run: bool = False) -> PairResult:
         """Tell the others what was changed here, and take in what they changed."""
@@ -138,65 +155,79 @@ class Pairing:
                 f"{self._folder} is no folder; is a drive missing? Make it, or name another"
             )
         self._cipher = self._find_cipher()
-        if dry_run:
-            with self._transactions.reading():
-                return self._decide(None, dry_run=True)[1]
-        self._transactions.settle()
+        if not dry_run:
+            self._transactions.settle()
+        with self._transactions.reading():
+            if self._is_at_rest():
+                machine = self._register.position["machine"]
+                return PairResult(
+                    self._folder, machine, len(self._register.logs.keys() - {machine})
+                )
+            self._read()  # here, because to check what is new takes long
+            if dry_run:
+                return self._decide(dry_run=True)[1]
         results: list[PairResult] = []
         while len(results) < ROUNDS and (not results or _came_in(results[-1])):
-            decide = partial(self._decide, self._read())
-            results.append(self._transactions.update(PAIR, self._client, decide))
+            results.append(self._transactions.update(PAIR, self._client, self._decide))
+        self._save_register(results[-1])
         return _sum(results)
 
     # --- one round --------------------------------------------------------------------------
 
-    def _decide(self, logs: _Logs | None, *, dry_run: bool = False) -> tuple[Changes, PairResult]:
+    def _decide(self, *, dry_run: bool = False) -> tuple[Changes, PairResult]:
         """Inside the lock: nobody else changes the shelf or our log."""
         state, now = self._transactions.state, self._clock()
-        position = self._position(state)
-        if logs is None or logs.own_status != self._status(position.machine):
-            logs = self._read()  # another process of this machine wrote meanwhile
-        own = position.machine
-        known_changes = [
-            change
-            for change in logs.changes
-            if change.machine == own or change.number <= position.taken.get(change.machine, 0)
-        ]
-        notes = dict(state.notes.items())
-        known, everything = Replica(known_changes), Replica(logs.changes)
-        own_numbers = [change.number for change in logs.changes if change.machine == own]
+        position, problems = self._position(state), self._read()
+        own, logged = position.machine, [c for log in self._logs.values() for c in log.changes]
+        known_changes, unknown = list[Change](), list[Change]()
+        for change in logged:
+            is_known = change.number <= position.taken.get(change.machine, 0)
+            (known_changes if is_known or change.machine == own else unknown).append(change)
+        edited = self._changed_notes(position) if self._have_only_grown() else None
+        notes = dict(state.notes.items()) if edited is None else state.notes
+        known = everything = Replica(known_changes)
+        if unknown:
+            everything = Replica(logged)
+        own_numbers = [change.number for change in logged if change.machine == own]
         number = max((position.taken.get(own, 0), *own_numbers))
-        found = find_changes(notes, known, everything, partial(is_purged, state.marks), now)
+        marks = state.marks
+        found = find_changes(notes, known, everything, partial(is_purged, marks), now, edited)
         new = [
             change._replace(machine=own, number=number + place)
             for place, change in enumerate(found, 1)
         ]
         if not dry_run:
-            self._write(own, logs, new, everything)
-        if new:
-            known, everything = Replica([*known_changes, *new]), Replica([*logs.changes, *new])
-        base, edit = find_edit(known, everything, notes)
-        changes = import_edit(self._draw, state, base, edit, now).changes
+            self._write(own, new, everything)
+        changes = Changes()
+        if unknown:
+            if new:
+                known, everything = Replica([*known_changes, *new]), Replica([*logged, *new])
+            base, edit = find_edit(known, everything, notes)
+            changes = import_edit(self._draw, state, base, edit, now).changes
         taken = dict(position.taken)
-        for change in (*logs.changes, *new):
+        for change in (*logged, *new):
             taken[change.machine] = max(taken.get(change.machine, 0), change.number)
-        mark = {MARK + self._folder: position._replace(taken=taken).to_json()}
-        if state.marks.get(MARK + self._folder) != mark[MARK + self._folder]:
-            changes = changes._replace(marks={**changes.marks, **mark})
-        changes = changes._replace(action="", client="")
+        mark = position._replace(taken=taken)._asdict()
+        if edited is not None:
+            edited.update(everything.conflicts, (change.note_id for change in unknown))
+        if not dry_run:
+            self._register, self._unsettled = self._left_as(mark), edited
+        if marks.get(MARK + self._folder) != mark:
+            changes = changes._replace(marks={**changes.marks, MARK + self._folder: mark})
+        purged = everything.purged | {change.note_id for change in new if change.purged}
         result = PairResult(
             self._folder,
             own,
-            len({change.machine for change in logs.changes} - {own}),
+            len(self._logs.keys() - {own}),
             tuple(note for note in changes.put if note.id not in notes),
             tuple(note for note in changes.put if note.id in notes),
             tuple(notes[note_id] for note_id in changes.drop),
             tuple(n for n in changes.put if n.id in everything.conflicts and n.id not in notes),
             len(new),
-            tuple(sorted(i for i in everything.purged if self._is_in_history(state, i))),
-            logs.problems,
+            tuple(sorted(i for i in purged if self._is_in_history(state, i))),
+            problems,
         )
-        return changes, result
+        return changes._replace(action="", client=""), result
 
     def _position(self, state: State) -> _Position:
         value = state.marks.get(MARK + self._folder)
@@ -211,24 +242,45 @@ class Pairing:
         commits = self._transactions.store.commits(note=note_id)
         return not is_purged(state.marks, note_id) and any(True for _ in commits)
 
+    # --- what is new ------------------------------------------------------------------------
+
+    def _is_at_rest(self) -> bool:
+        """Do the folder and the shelf say what they said when both said the same?"""
+        position = self._position(self._transactions.state)
+        if self._changed_notes(position) != set():
+            return False
+        contents, problems = self._contents()
+        sizes = {machine: entry[:2] for machine, entry in self._register.logs.items()}
+        return not problems and sizes == {
+            machine: (len(content), digest_of(content)) for machine, content in contents.items()
+        }
+
+    def _changed_notes(self, position: _Position) -> set[str] | None:
+        """The notes that were changed here since then; None if that cannot be told."""
+        revision = self._register.revision
+        is_known = revision >= 0 and self._register.position == position._asdict()
+        if self._unsettled is None or not is_known:
+            return None
+        commits = list(self._transactions.store.commits(revision))
+        if len(commits) != self._transactions.store.position[0] - revision:
+            return None  # not all are kept
+        changes = [commit.changes for commit in commits]
+        ids = (i for done in changes for i in (*(note.id for note in done.put), *done.drop))
+        return self._unsettled.union(ids)
+
+    def _have_only_grown(self) -> bool:
+        """Do the logs still say all that they said then? One that was lost or written anew may say
+        less."""
+        return all(
+            machine in self._logs and digest_of(self._logs[machine].content[:size]) == digest
+            for machine, (size, digest, _) in self._register.logs.items()
+        )
+
     # --- the folder -------------------------------------------------------------------------
 
-    def _status(self, machine: str) -> tuple[int, int]:
-        try:
-            status = os.lstat(os.path.join(self._folder, _log_name(machine)))
-            return status.st_size, status.st_mtime_ns
-        except OSError:
-            return 0, 0
-
-    def _read(self) -> _Logs:
-        """All logs in the folder."""
-        with self._transactions.reading() as view:
-            own = self._position(view.state).machine
-        status = self._status(own)
-        latest = iso(parse(self._clock()) + CLOCKS_DIFFER)
-        changes: list[Change] = []
-        problems: list[str] = []
-        own_lines, own_is_damaged = 0, False
+    def _contents(self) -> tuple[dict[str, bytes], list[str]]:
+        """The content of each machine's log, and what cannot be read."""
+        contents, problems = {}, []
         try:
             with open_folder(self._folder) as folder:
                 names = sorted(filter(_ANY_NAME.fullmatch, os.listdir(folder)))
@@ -238,41 +290,58 @@ class Pairing:
                         problems.append(f"{name!r:.80}: it is no log of a machine; remove it")
                         continue
                     try:
-                        content = read_plain(folder, name, MOST_BYTES)
+                        contents[match[1]] = read_plain(folder, name, MOST_BYTES)
                     except (OSError, ValueError) as problem:
                         problems.append(f"{name}: {problem}")
-                        continue
-                    log = _Log(match[1], name, self._cipher, latest, self._parsed)
-                    changes += log.read(content)
-                    problems += log.problems[:_PROBLEMS]
-                    if match[1] == own:
-                        own_lines, own_is_damaged = log.lines, bool(log.problems)
                 if len(names) > MOST_MACHINES:
                     problems.append(f"only the first {MOST_MACHINES} logs were read")
         except OSError as problem:
             raise unreadable(self._folder, problem) from problem
-        return _Logs(tuple(changes), tuple(problems), own_lines, own_is_damaged, status)
+        return contents, problems
 
-    def _write(self, machine: str, logs: _Logs, new: list[Change], everything: Replica) -> None:
+    def _read(self) -> tuple[str, ...]:
+        """Read all logs, of which only what is new is checked; what is wrong with them."""
+        contents, problems = self._contents()
+        self._logs = {machine: self._read_log(machine, contents[machine]) for machine in contents}
+        told = (problem for log in self._logs.values() for problem in log.problems[:_PROBLEMS])
+        return (*problems, *told)
+
+    def _read_log(self, machine: str, content: bytes) -> _Log:
+        before = self._logs.get(machine, _Log())
+        if content == before.content and not before.problems:
+            return before
+        size, digest, is_canonical = self._register.logs.get(machine, (0, "", False))
+        if not is_canonical or digest_of(content[:size]) != digest:
+            size = 0
+        if before.is_canonical and content.startswith(before.content):
+            size = max(size, len(before.content))
+        reader = _LogReader(machine, self._cipher, iso(parse(self._clock()) + CLOCKS_DIFFER))
+        return reader.read(content, size)
+
+    def _write(self, machine: str, new: list[Change], everything: Replica) -> None:
         """Append to our log, or write it anew without what was purged, superseded or damaged."""
-        own = [change for change in logs.changes if change.machine == machine]
+        log = self._logs.get(machine, _Log())
         purged = everything.purged | {change.note_id for change in new if change.purged}
-        needed = without_superseded([*own, *new], purged)
-        has_purged = any(change.note_id in purged and not change.purged for change in own)
-        is_long = logs.own_lines > 2 * len(needed) + _SPARE_LINES
+        needed = without_superseded([*log.changes, *new], purged)
+        has_purged = any(change.note_id in purged and not change.purged for change in log.changes)
+        is_long = len(log.changes) > 2 * len(needed) + _SPARE_LINES
+        name = _log_name(machine)
         try:
             with open_folder(self._folder) as folder:
                 sweep(folder)
-                if has_purged or is_long or logs.own_is_damaged:
+                if has_purged or is_long or log.problems:
                     content = self._encode(needed)
-                    name = _log_name(machine)
                     replace_plain(folder, name, content, 0o600, durable=True)
-                elif new:
-                    append_lines(folder, _log_name(machine), self._encode(new), MOST_BYTES)
+                    self._logs[machine] = _Log(content, tuple(needed))
+                elif new or machine not in self._logs:  # so that others can count this one
+                    lines = self._encode(new)
+                    append_lines(folder, name, lines, MOST_BYTES)
+                    changes = (*log.changes, *new)
+                    self._logs[machine] = log._replace(content=log.content + lines, changes=changes)
         except (OSError, ValueError) as problem:
             if not isinstance(problem, OSError):
                 problem = OSError(0, str(problem))
-            raise unwritable(os.path.join(self._folder, _log_name(machine)), problem) from problem
+            raise unwritable(os.path.join(self._folder, name), problem) from problem
 
     def _encode(self, changes: Iterable[Change]) -> bytes:
         """Whole lines; an encrypted one may hold several changes."""
@@ -286,57 +355,66 @@ class Pairing:
             return b"".join(parts)
         return b"".join(self._cipher.encrypt(part) + b"\n" for part in parts if part)
 
+    # --- the register -----------------------------------------------------------------------
 
-class _Log:
-    """One log that is read."""
+    def _read_register(self) -> _Register:
+        shape = read_register(self._register_path) if self._register_path else {}
+        try:
+            logs = {machine: tuple(entry) for machine, entry in shape.pop("logs").items()}
+            return _Register(**shape, logs=logs)
+        except (AttributeError, LookupError, TypeError):
+            return _NO_REGISTER
 
-    def __init__(
-        self,
-        machine: str,
-        name: str,
-        cipher: Cipher,
-        latest: str,
-        parsed: dict[tuple[str, bytes], Change],
-    ) -> None:
+    def _left_as(self, position: Json) -> _Register:
+        logs = {
+            machine: (len(log.content), digest_of(log.content), log.is_canonical)
+            for machine, log in self._logs.items()
+        }
+        return _Register(position, self._transactions.store.position[0], logs)
+
+    def _save_register(self, last: PairResult) -> None:
+        """Remember how all was left, unless something is left to do or to tell."""
+        is_done = not (_came_in(last) or last.problems or last.purged_elsewhere)
+        left = self._register if is_done else self._register._replace(revision=-1)
+        if self._register_path:
+            save_register(self._register_path, left._asdict())
+
+
+class _LogReader:
+    """Reads the log of a machine."""
+
+    def __init__(self, machine: str, cipher: Cipher, latest: str) -> None:
         self._machine = machine
-        self._name = name
         self._cipher = cipher
         self._latest = latest  # the time of a change cannot be later: clocks differ less
-        self._parsed = parsed
-        self.problems: list[str] = []
-        self.lines = 0
 
-    def read(self, content: bytes) -> list[Change]:
-        """Its changes. A last line that does not end yet is on its way."""
+    def read(self, content: bytes, checked: int) -> _Log:
+        """Its changes. A last line that does not end yet is on its way. `checked`: so many bytes
+        were checked before."""
         changes: list[Change] = []
-        last = 0
+        problems: list[str] = []
+        is_canonical, last, end = True, 0, 0
         for number, line in enumerate(content.split(b"\n")[:-1], 1):
-            where = f"{self._name}, line {number}"
+            where = f"{_log_name(self._machine)}, line {number}"
+            end += len(line) + 1
             try:
                 for part in self._decode(line, where):
-                    self.lines += 1
-                    change = self._parse(part, where)
+                    if end <= checked:
+                        change = read_line(part, self._machine)
+                    else:
+                        change = check_line(part, self._machine, where)
+                        is_canonical &= to_line(change).encode() == part
                     if change.number <= last:
                         raise InvalidInput(f"{where}: it is not in order")
                     if change.at > self._latest:
-                        later = (
-                            "its time lies ahead, and it is taken in then; are the clocks right?"
-                        )
-                        self.problems.append(f"{where}: {later}")
-                        return changes
+                        later = "its time lies ahead, and it is taken in then"
+                        problems.append(f"{where}: {later}; are the clocks right?")
+                        return _Log(content, tuple(changes), tuple(problems), is_canonical=False)
                     last = change.number
                     changes.append(change)
             except InvalidInput as problem:
-                self.problems.append(str(problem))
-        return changes
-
-    def _parse(self, line: bytes, where: str) -> Change:
-        """The change of a line; one that was checked before is not checked again."""
-        change = self._parsed.get((self._machine, line))
-        if change is None:
-            change = parse_line(line, self._machine, where, _check_note)
-            self._parsed[self._machine, line] = change
-        return change
+                problems.append(str(problem))
+        return _Log(content, tuple(changes), tuple(problems), is_canonical and not problems)
 
     def _decode(self, line: bytes, where: str) -> Iterable[bytes]:
         if not line.strip():
@@ -349,18 +427,6 @@ class _Log:
             return self._cipher.decrypt(line).splitlines()
         except ValueError as problem:
             raise InvalidInput(f"{where}: {problem}") from None
-
-
-def _check_note(shape: Json, where: str) -> MemoryNote:
-    try:
-        check_savable(shape, where)
-        note = codec.note_from_json(check_note(shape, where))
-        check_note_limits(note)
-        return normalize_note(note)
-    except KeyError as problem:
-        raise InvalidInput(f"{where}: the note has no {problem}") from None
-    except (AttributeError, TypeError, ValueError):
-        raise InvalidInput(f"{where}: fields of wrong types") from None
 
 
 def _log_name(machine: str) -> str:
@@ -379,16 +445,3 @@ def _sum(results: list[PairResult]) -> PairResult:
         for field in ("added", "updated", "removed", "conflicts")
     }
     return last._replace(**joined, written=sum(result.written for result in results))
-
-
-def check_place(folder: str, directory: str) -> None:
-    """Refuse a folder that holds the database, which only one machine may open."""
-    if not directory:
-        return
-    shared, own = os.path.realpath(folder), os.path.realpath(directory)
-    if os.path.commonpath((shared, own)) in (shared, own):
-        raise InvalidInput(
-            f"{folder} and the shelf {directory} lie in each other. A database that a program "
-            "copies while it is open is damaged, so it never lies in a shared folder: name another "
-            "folder, or move the shelf (NUGGETS_DIR)"
-        )

@@ -5,7 +5,7 @@ repository elsewhere is not trusted, nor another one in its place, nor does a sh
 or restored bring its trust along.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from nuggets.domain.records import NO_EXTRA, Changes, MemoryNote
@@ -17,7 +17,9 @@ from nuggets.filesystem.shared_memory_folder import (
 )
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.shared_memories import (
+    ExportPlan,
     SharingPlan,
+    SyncResult,
     parse_file,
     plan_export,
     plan_intake,
@@ -59,17 +61,6 @@ class Sharing(NamedTuple):
             "foreign": list(self.foreign),
             "repository": list(self.repository),
         }
-
-
-class SyncResult(NamedTuple):
-    """What came in and what went out."""
-
-    added: tuple[MemoryNote, ...] = ()
-    updated: tuple[MemoryNote, ...] = ()
-    retired: tuple[MemoryNote, ...] = ()
-    written: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
 
 
 def sharing_of(marks: Mapping[str, Any], root: str, repository: Identity) -> Sharing:
@@ -138,9 +129,7 @@ class ProjectSharing:
             base = sharing_of(view.state.marks, self._root, self._repository()).base
             plan = plan_intake(view.state, self._project, notes, unread, base, self._clock())
             export = plan_export(view.state, self._project, notes, plan.base)
-        written, removed = (tuple(export.texts), tuple(export.removed)) if writes else ((), ())
-        all_problems = (*problems, *plan.problems)
-        return SyncResult(plan.added, plan.updated, plan.retired, written, removed, all_problems)
+        return _tell(plan, problems, export if writes else None)
 
     def withdraw(self) -> tuple[MemoryNote, ...]:
         """Trust no longer: what came from the files and is unchanged goes, as one undoable step."""
@@ -172,15 +161,7 @@ class ProjectSharing:
             return SyncResult()
         notes, unread, problems = self._read()
         plan = self._take_in(notes, unread, sharing, fingerprint)
-        written, removed = self._write(notes) if sharing.writes else ([], [])
-        return SyncResult(
-            plan.added,
-            plan.updated,
-            plan.retired,
-            tuple(written),
-            tuple(removed),
-            (*problems, *plan.problems),
-        )
+        return _tell(plan, problems, self._write(notes) if sharing.writes else None)
 
     def _read(self) -> tuple[list[MemoryNote], list[str], list[str]]:
         """The memories in the files, the names of the others, and what is wrong with those."""
@@ -202,14 +183,14 @@ class ProjectSharing:
             state = self._transactions.state
             base = sharing_of(state.marks, self._root, self._repository()).base
             plan = plan_intake(state, self._project, notes, unread, base, self._clock())
-            foreign = (*sharing.foreign, *(note.id for note in plan.added))
+            foreign = (*sharing.foreign, *(note.id for note in plan.came.added))
             after = sharing._replace(fingerprint=fingerprint, base=plan.base, foreign=foreign)
             mark = {MARK + self._root: after.to_json()}
             return plan.changes._replace(marks={**plan.changes.marks, **mark}), plan
 
         return self._transactions.update("take_in_shared", self._client, decide)
 
-    def _write(self, notes: list[MemoryNote]) -> tuple[list[str], list[str]]:
+    def _write(self, notes: list[MemoryNote]) -> ExportPlan:
         """The files first: a base that names files which are not there would retire memories."""
         with self._transactions.reading() as view:
             sharing = sharing_of(view.state.marks, self._root, self._repository())
@@ -217,7 +198,7 @@ class ProjectSharing:
         if plan.texts or plan.removed:
             write_shared_files(self._root, plan.texts, plan.removed)
         self._record(sharing._replace(base=plan.base, fingerprint=shared_fingerprint(self._root)))
-        return list(plan.texts), plan.removed
+        return plan
 
     def _record(self, sharing: Sharing) -> None:
         if sharing == self.sharing():
@@ -228,3 +209,10 @@ class ProjectSharing:
             return Changes(marks={MARK + self._root: known.to_json()}), None
 
         self._transactions.update("share_project", self._client, decide)
+
+
+def _tell(plan: SharingPlan, problems: Iterable[str], export: ExportPlan | None) -> SyncResult:
+    came = plan.came._replace(problems=(*problems, *plan.came.problems))
+    if export is None:
+        return came
+    return came._replace(written=tuple(export.texts), removed=tuple(export.removed))

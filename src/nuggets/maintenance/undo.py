@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
-from nuggets.domain.marks import MOVED_FILES_MARK, RUN_MARK, rejection_marks
+from nuggets.domain.marks import RUN_MARK, rejection_marks
 from nuggets.domain.names_and_tags import identity_of
 from nuggets.domain.records import Changes, Commit, MemoryNote, NoteLink
 from nuggets.domain.state import SESSIONS_KEPT, State, apply_touch, merged_into, with_recalls_of
@@ -263,7 +263,7 @@ def changes_memory(commit: Commit) -> bool:
 def is_quiet(commit: Commit) -> bool:
     """Does it contain only counted recalls, inspections, and runs that changed nothing?"""
     after, before = commit.changes.marks, commit.before.marks
-    changed = after.keys() - {RUN_MARK, MOVED_FILES_MARK}  # a daily run that changed nothing
+    changed = after.keys() - {RUN_MARK}  # a daily run that changed nothing
     changed -= unchanged_files(after, before)  # a promotion that wrote nothing
     return not (changes_memory(commit) or commit.changes.drop or changed)
 

@@ -6,7 +6,6 @@ the note as it was then (`operations/external_edits.py`). A file is written only
 something else than it does; one that cannot be read is left alone.
 """
 
-import hashlib
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import nullcontext
@@ -17,14 +16,8 @@ from nuggets.domain.limits import CONTENT_BYTES
 from nuggets.domain.records import Changes, ExternalEdit, MemoryNote
 from nuggets.domain.state import MemoryState, State
 from nuggets.domain.three_way_merge import are_too_many
-from nuggets.errors import InvalidInput, NuggetsError
-from nuggets.filesystem.atomic_files import (
-    private_directory,
-    read_if_plain,
-    replace_file,
-    unreadable,
-    unwritable,
-)
+from nuggets.errors import InvalidInput
+from nuggets.filesystem.atomic_files import unreadable, unwritable
 from nuggets.filesystem.untrusted_folder import (
     FoundFile,
     find_files,
@@ -35,7 +28,13 @@ from nuggets.filesystem.untrusted_folder import (
 )
 from nuggets.language.text import fold_case
 from nuggets.maintenance.export_forms import safe_name
-from nuggets.maintenance.pairing import check_place
+from nuggets.maintenance.folder_register import (
+    check_place,
+    digest_of,
+    read_register,
+    register_path,
+    save_register,
+)
 from nuggets.maintenance.vault_notes import (
     ENDING,
     VaultFile,
@@ -138,8 +137,7 @@ class Vault:
         if not directory:
             raise InvalidInput("a shelf in memory has no vault; open one in a directory")
         check_place(folder, directory)
-        digest = _fingerprint(folder.encode(errors="surrogateescape"))
-        self._register_path = os.path.join(directory, REGISTERS, f"{digest}.json")
+        self._register_path = register_path(directory, REGISTERS, folder)
 
     def sync(self, *, dry_run: bool = False) -> VaultResult:
         """Take in what people changed in the files, and write what changed on the shelf."""
@@ -177,7 +175,7 @@ class Vault:
                         continue
                     try:
                         raw = read_plain(folder, file.path, MOST_BYTES)
-                        contents[file.path] = _fingerprint(raw)
+                        contents[file.path] = digest_of(raw)
                         if known is None or known.content != contents[file.path]:
                             edited[file.path] = VaultFile(file.path, raw.decode("utf-8-sig"))
                     except (OSError, ValueError, RecursionError) as problem:
@@ -385,7 +383,7 @@ class Vault:
     ) -> _Entry | None:
         """The entry of a file that need not be written; None if it must be."""
         known, found = register.files.get(path), scan.found.get(path)
-        fingerprint, stem = _fingerprint(text), safe_name(note.title)
+        fingerprint, stem = digest_of(text), safe_name(note.title)
         if found is None:
             return None
         if path in scan.edited:
@@ -398,7 +396,7 @@ class Vault:
 
     def _new_entry(self, note: MemoryNote, path: str, text: bytes) -> _Entry:
         status = os.lstat(os.path.join(self._folder, path))
-        fingerprint, stem = _fingerprint(text), safe_name(note.title)
+        fingerprint, stem = digest_of(text), safe_name(note.title)
         return _Entry(note.id, fingerprint, fingerprint, stem, status.st_size, status.st_mtime_ns)
 
     def _is_as_found(self, scan: _Scan, path: str) -> bool:
@@ -434,25 +432,15 @@ class Vault:
     # --- the register -----------------------------------------------------------------------
 
     def _read_register(self) -> _Register:
-        raw = read_if_plain(self._register_path)
+        shape = read_register(self._register_path)
         try:
-            shape = codec.loads(raw, self._register_path)
             files = {path: _Entry(*entry) for path, entry in shape["files"].items()}
             return _Register(shape["at"], files)
-        except (NuggetsError, AttributeError, LookupError, TypeError):
+        except (AttributeError, LookupError, TypeError):
             return _Register("", {})  # then every file is compared with its note
 
     def _save_register(self, register: _Register) -> None:
-        private_directory(os.path.dirname(self._register_path))
-        shape = {
-            "folder": self._folder,
-            "at": register.at,
-            "files": {path: list(entry) for path, entry in register.files.items()},
-        }
-        text = codec.dumps(shape).encode(errors="replace")
-        if text != read_if_plain(self._register_path):
-            replace_file(self._register_path, [text], durable=True)
-
-
-def _fingerprint(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
+        files = {path: list(entry) for path, entry in register.files.items()}
+        save_register(
+            self._register_path, {"folder": self._folder, "at": register.at, "files": files}
+        )

@@ -11,10 +11,9 @@ from nuggets.domain.names_and_tags import checked_nugget_name
 from nuggets.domain.records import (
     GraphNoteMetaInput,
     MemoryNote,
-    NoteFilterOptions,
     NuggetConfig,
 )
-from nuggets.domain.state import Notes, State, merged_into
+from nuggets.domain.state import Notes, merged_into
 from nuggets.domain.visibility import first_in_precedence
 from nuggets.errors import Ambiguous, InvalidInput, NotFound, StoreCorrupt
 from nuggets.filesystem.current_project import name_of
@@ -41,23 +40,17 @@ def checked_moment(now: "datetime") -> "datetime":
     return now
 
 
+def checked_question(query: str) -> str:
+    """What a recall asks; an empty question means no key."""
+    return storable(query.replace("\0", " ") if isinstance(query, str) else query, "a query")
+
+
 def checked_query(query: str) -> str:
-    text = storable(query.replace("\0", " ") if isinstance(query, str) else query, "a query")
+    """What a search looks for."""
+    text = checked_question(query)
     if not text.strip():
         raise InvalidInput("ask for something: the query is empty")
     return text
-
-
-def checked_filters(
-    filters: NoteFilterOptions, wanted: Mapping[str, Any], state: State
-) -> NoteFilterOptions:
-    """What may be shown; a nugget that is not there is a mistake, not an empty answer."""
-    from nuggets.domain.visibility import combine_filters
-
-    combined = combine_filters(filters, wanted)
-    if combined.nugget is not None:
-        require_nugget(state.nuggets, combined.nugget)
-    return combined
 
 
 def checked_session(session: str) -> str:
@@ -102,22 +95,29 @@ def notes_from_json(
     return tuple(notes), tuple(problems)
 
 
-def checked_note(note: MemoryNote) -> MemoryNote:
-    """A note of another shelf, in its written form; fields and sizes are checked as if someone had
-    written it into a documented file."""
+def note_from_whole_json(shape: dict[str, Any], where: str) -> MemoryNote:
+    """A note that leaves nothing out, with its fields and sizes checked, in its written form."""
     from nuggets.operations.note_completion import normalize_note
     from nuggets.operations.notes_and_links import check_note_limits
     from nuggets.stores.json_validation import check_note, check_savable
 
+    try:
+        check_savable(shape, where)
+        note = codec.note_from_json(check_note(shape, where))
+        check_note_limits(note)
+        return normalize_note(note)
+    except (AttributeError, LookupError, TypeError, ValueError):
+        raise InvalidInput(f"{where}: fields of wrong types") from None
+
+
+def checked_note(note: MemoryNote) -> MemoryNote:
+    """A note of another shelf, checked as if someone had written it into a documented file."""
     where = f"note {note.id!r:.80}"
     try:
-        shape = codec.note_to_json(note, vector=False)
-        check_savable(shape, where)
-        typed = codec.note_from_json(check_note(shape, where))
+        typed = note_from_whole_json(codec.note_to_json(note, vector=False), where)
         for session in (typed.last_hit_session, *typed.hit_sessions):
             checked_session(session)
-        check_note_limits(typed)
-        return normalize_note(typed)
+        return typed
     except InvalidInput as problem:
         reason = str(problem).removeprefix(f"{where}: ")
         raise InvalidInput(f"{where} ({note.title!r:.80}): {reason}") from None
@@ -198,8 +198,7 @@ def resolve(
     if not chosen and notes.is_damaged(name.strip()):
         raise StoreCorrupt(
             f"the record of {name.strip()} in the database is damaged, and nothing else is. It can "
-            "be deleted (`nuggets note delete --hard`) or purged by this id; `nuggets doctor "
-            "--fix` takes out all that are damaged"
+            "be purged by this id; `nuggets doctor --fix` takes out all that are damaged"
         )
     if not chosen:
         where = "" if nugget is None else f" in nugget {nugget!r}"

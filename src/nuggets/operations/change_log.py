@@ -10,7 +10,7 @@ the later one holds, and other words are kept beside it (`note_conflicts`). What
 a note without having seen an edit does not. A purge holds against everything.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from typing import Annotated, Any
 
 from nuggets.domain import codec
@@ -30,6 +30,7 @@ from nuggets.domain.type_check import DOCUMENTED, read
 from nuggets.errors import InvalidInput
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
+from nuggets.operations.argument_checks import note_from_whole_json
 from nuggets.operations.note_conflicts import WORDS, other_version
 
 Json = dict[str, Any]
@@ -199,15 +200,17 @@ def find_changes(
     everything: Replica,
     is_purged: Callable[[str], bool],
     now: str,
+    edited: Collection[str] | None = None,
 ) -> list[Change]:
     """What the notes here say beyond what all machines that were read say, not numbered yet.
 
     `known`: what was taken in here; `everything`: with what is new of others, which need not be
-    said again.
+    said again; `edited`: the only ones that may differ from what is known, if that can be told.
     """
-    links = _new_links(notes, known)
+    there = {note_id: notes[note_id] for note_id in edited or () if note_id in notes}
+    links = _new_links(notes if edited is None else there, notes, known)
     found = []
-    for note_id, note in notes.items():
+    for note_id, note in (notes if edited is None else there).items():
         before, said = known.logged_note(note_id), everything.logged_note(note_id)
         fields = _spell_alike(_logged_fields(note), before or said)
         changed = tuple(
@@ -246,10 +249,12 @@ def _spell_alike(fields: Json, before: Json) -> Json:
     return {**fields, "nuggetName": name} if is_same else fields
 
 
-def _new_links(notes: Mapping[str, MemoryNote], known: Replica) -> dict[str, dict[LinkKey, Any]]:
+def _new_links(
+    edited: Mapping[str, MemoryNote], notes: Container[str], known: Replica
+) -> dict[str, dict[LinkKey, Any]]:
     """Links that were added and removed here, by the note that tells of them."""
     found: dict[str, dict[LinkKey, Any]] = {}
-    for note_id, note in notes.items():
+    for note_id, note in edited.items():
         here = {
             _link_key(note_id, link.to, link.reason): {
                 "reason": link.reason,
@@ -349,13 +354,30 @@ def to_line(change: Change) -> str:
     return codec.dumps({name: value for name, value in shape.items() if value})
 
 
-def parse_line(
-    line: bytes, machine: str, where: str, check: Callable[[Json, str], MemoryNote]
-) -> Change:
-    """The change of a line that anyone may have written; `InvalidInput` says what is wrong.
+def read_line(line: bytes, machine: str) -> Change:
+    """The change of a line that `to_line` wrote."""
+    shape = codec.loads(line, "a log")
+    links: dict[LinkKey, Any] = {}
+    for link in shape.get("unlinked", ()):
+        links[_link_key(shape["id"], link["to"], link["reason"])] = None
+    for link in shape.get("linked", ()):
+        key = _link_key(shape["id"], link["to"], link["reason"])
+        links[key] = {"reason": link["reason"], "createdAt": link["createdAt"]}
+    return Change(
+        machine,
+        shape["n"],
+        shape["id"],
+        shape["at"],
+        shape.get("seen", NO_EXTRA),
+        shape.get("note"),
+        tuple(shape.get("changed", ())),
+        links,
+        shape.get("purged", False),
+    )
 
-    `check`: of a note in documented JSON, which it turns into a note.
-    """
+
+def check_line(line: bytes, machine: str, where: str) -> Change:
+    """The change of a line that anyone may have written; `InvalidInput` says what is wrong."""
     shape: _Line = read(codec.loads(line, where), _Line, where, DOCUMENTED)
     at = normalize_time(shape.at, where)
     seen = {name: normalize_time(moment, where) for name, moment in shape.seen.items()}
@@ -364,7 +386,7 @@ def parse_line(
     note = None
     if shape.note is not None:
         whole = {**_COUNTED_HERE, **shape.note, "id": shape.id, "links": []}
-        note = _logged_fields(check({**whole, "lastAccessedAt": at}, where))
+        note = _logged_fields(note_from_whole_json({**whole, "lastAccessedAt": at}, where))
     links: dict[LinkKey, Any] = {}
     for link in shape.unlinked:
         links[_link_key(shape.id, link.to, link.reason)] = None

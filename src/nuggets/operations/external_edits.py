@@ -21,7 +21,13 @@ from nuggets.domain.records import (
     NuggetConfig,
 )
 from nuggets.domain.state import MemoryState, State
-from nuggets.domain.three_way_merge import are_too_many, find_removed, merge_items, merge_record
+from nuggets.domain.three_way_merge import (
+    are_alike,
+    are_too_many,
+    find_removed,
+    merge_items,
+    merge_record,
+)
 from nuggets.domain.times import moment_after
 from nuggets.domain.type_check import check_fields
 from nuggets.errors import InvalidInput, StoreCorrupt
@@ -115,8 +121,8 @@ def _import_note_edits(
         removed = find_removed(seen, shapes, state.notes, _has_same_version)
         gone, kept = _trust_removals(removed, len(seen))
     else:
-        left = seen.keys() - set(edit.removed)
-        gone, kept = find_removed(seen, left, state.notes, _has_same_version), 0
+        listed = seen.keys() - set(edit.removed)
+        gone, kept = find_removed(seen, listed, state.notes, _has_same_version), 0
     put: dict[str, MemoryNote] = {}
     if not edit.revision:
         put.update(
@@ -133,10 +139,9 @@ def _import_note_edits(
             put[id_] = names.apply(note)
         if note is not None and current is not None and old is not None:
             put.update(keep_beside(old, note, current, state.notes))
-    archive_second_keys(state, put, set(gone), now)
-    after = {**dict(state.notes.items()), **put}
-    for dropped in gone:
-        del after[dropped]
+    left = {id_: note for id_, note in state.notes.items() if id_ not in gone}
+    archive_second_keys(left, put, now)
+    after = {**left, **put}
     _remove_cut_links(seen, put, after)
     put.update((note.id, note) for note in repair_links(after))
     changes = Changes(
@@ -163,9 +168,11 @@ class NuggetSpellings:
         return note._replace(nugget_name=self._spelling[fold])
 
 
-def archive_second_keys(state: State, put: dict[str, MemoryNote], gone: set[str], now: str) -> None:
+def archive_second_keys(
+    here: Mapping[str, MemoryNote], put: dict[str, MemoryNote], now: str
+) -> None:
     """Two facts cannot answer to one key."""
-    others = (note for i, note in state.notes.items() if i not in put and i not in gone)
+    others = (note for i, note in here.items() if i not in put)
     keys = {identity_of(note) for note in others if note.kind == "fact" and not note.hidden}
     for note in list(put.values()):
         if note.kind == "fact" and not note.hidden:
@@ -405,22 +412,28 @@ def _find_renamed(
     seen: Mapping[FactIdentity, MemoryNote],
     current: Mapping[FactIdentity, MemoryNote],
 ) -> dict[FactIdentity, FactIdentity]:
-    """The old key of each new one that stands in the place of a missing one: with its value."""
+    """The old key of each new one that stands for a missing one: with its value, or with a key and
+    a value that are nearly the same."""
     listed = {key for key, _ in entries}
     missing = [key for key in seen if key not in listed and key in current]
     renamed: dict[FactIdentity, FactIdentity] = {}
-    for key, fact in entries:
-        if key not in seen and key not in current:
-            same = (
-                old
-                for old in missing
-                if old.project == key.project and seen[old].content == fact["value"]
-            )
-            old = next(same, None)
-            if old is not None:
-                renamed[key] = old
-                missing.remove(old)
+    for is_same in (_has_value, _is_alike):
+        for key, fact in entries:
+            if key not in seen and key not in current and key not in renamed:
+                same = (o for o in missing if o.project == key.project and is_same(seen[o], fact))
+                old = next(same, None)
+                if old is not None:
+                    renamed[key] = old
+                    missing.remove(old)
     return renamed
+
+
+def _has_value(note: MemoryNote, fact: Json) -> bool:
+    return bool(note.content == fact["value"])
+
+
+def _is_alike(note: MemoryNote, fact: Json) -> bool:
+    return are_alike(f"{note.title}: {note.content}", f"{fact['key']}: {fact['value']}")
 
 
 def _facts(

@@ -19,7 +19,6 @@ from nuggets.domain.records import (
     NuggetConfig,
     ProjectMove,
     WrittenNote,
-    unreadable_note,
 )
 from nuggets.domain.state import State, facts_with_key
 from nuggets.domain.visibility import is_foreign, precedence, visible_projects
@@ -201,8 +200,6 @@ class OperationChanges:
         return self._finish(changes, WrittenNote.from_note(after, replaced=note), context)
 
     def delete_note(self, name: str, nugget: str | None, hard: bool) -> tuple[Changes, MemoryNote]:
-        if hard and self._state.notes.is_damaged(name.strip()):
-            return self._drop([name.strip()]), unreadable_note(name.strip())
         note = self._resolve_note(name, nugget)
         if hard:
             return self._drop([note.id]), note

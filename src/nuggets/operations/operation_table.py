@@ -9,13 +9,14 @@ until someone writes its row.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from heapq import merge
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Literal, TypeVar
 
 from nuggets.domain.records import (
     NO_EXTRA,
     Commit,
     CommitSummary,
+    CopyIndex,
     MemoryNote,
     NuggetStatus,
     ProjectStatus,
@@ -27,7 +28,6 @@ from nuggets.domain.records import (
 from nuggets.domain.visibility import is_foreign
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-from nuggets.search.clear_answer import mark_clear_answer
 
 # --- how the answers and the histories of a member's two shelves become one -----------------------
 #
@@ -97,6 +97,13 @@ def add_projects(answers: Sequence[Sequence[ProjectStatus]]) -> list[ProjectStat
     return [by_id[project] for project in sorted(by_id)]
 
 
+def join_indexes(answers: Sequence[CopyIndex]) -> CopyIndex:
+    """Of what both hold, the member's own counts as used last."""
+    notes = {note_id: digest for index in answers for note_id, digest in index.notes.items()}
+    nuggets = {fold_case(nugget.name): nugget for index in answers for nugget in index.nuggets}
+    return CopyIndex(notes, tuple(nuggets.values()))
+
+
 def add_reflections(results: Sequence[ReflectionResult]) -> ReflectionResult:
     counts = ("inspected", "rewritten", "merged", "hidden", "tagged", "linked")
     return results[0]._replace(
@@ -106,18 +113,17 @@ def add_reflections(results: Sequence[ReflectionResult]) -> ReflectionResult:
 
 
 def merge_results(
-    found: Sequence[Sequence[SearchNotesResult]], limit: int, project: str
+    found: Sequence[Sequence[SearchNotesResult]], most: int, project: str
 ) -> list[SearchNotesResult]:
     """Relevance can be compared between searches; the share cannot, and is shared anew."""
 
     def rank(result: SearchNotesResult) -> tuple[bool, float]:
         return is_foreign(result.note, project), -result.relevance
 
-    merged = [
-        result._replace(clear_answer=False, score=result.score / len(found))
-        for result in merge(*found, key=rank)
-    ]
-    return mark_clear_answer(merged, project)[:limit]
+    merged = (
+        result._replace(score=result.score / len(found)) for result in merge(*found, key=rank)
+    )
+    return list(islice(merged, most))
 
 
 def join_revisions(private: int, team: int) -> int:
@@ -286,7 +292,6 @@ _ROWS = (
     Operation("discard_unsaved", "act", NONE, DONE),
     Operation("batch", "act", ONE_AT_A_TIME, "own", "writer"),
     Operation("needs_migration", "read", NO, "team"),
-    Operation("change_counter", "read", "called", Both(hash), needs_server=True),
     Operation("warnings", "read", "here", "own"),
     # --- nuggets -----------------------------------------------------------------------------
     Operation("create", "write", "called", "own", "writer"),
@@ -352,7 +357,7 @@ _ROWS = (
         *("purge_fact", "act", "called", "first_found", "writer"),
         *("owner", "purging what is the team's"),
     ),
-    Operation("copy_index", "read", "called", "own", needs_server=True),
+    Operation("copy_index", "read", "called", Both(join_indexes), needs_server=True),
     # --- looking after it --------------------------------------------------------------------
     Operation("reflect", "act", "called", Both(add_reflections), "writer"),
     Operation("run_daily", "act", "called", NOT_SERVED),
@@ -373,7 +378,6 @@ _ROWS = (
     Operation("pin", "act", OF_FILES, "own"),
     Operation("withdraw_promotion", "act", OF_FILES, NOT_SERVED),
     Operation("memory_path", "read", "here", "own"),
-    Operation("memory_text", "read", "here", "own"),
     Operation("read_memory_file", "read", "here", "own"),
     Operation("edited_memory_files", "read", NOTHING, NOTHING),
     Operation("import_file_edits", "act", NOTHING, NOTHING),

@@ -131,12 +131,6 @@ class ReadingRecord:
         until = before.until if before.updated_at == note.updated_at else 0
         self._keep(session, note, max(until, end) if start <= until else until)
 
-    def carry_over(self, session: str, before: MemoryNote, after: MemoryNote) -> None:
-        """Keep what was read after the client changed a note but not its text."""
-        reading = self._readings.get((session, after.id))
-        if reading is not None and before.updated_at == reading.updated_at:
-            self._keep(session, after, reading.until)
-
     def check(self, session: str, note: MemoryNote) -> None:
         """Refuse to replace what was not read, or not as it is now."""
         reading = self._readings.get((session, note.id), _Reading(note.updated_at, AT_A_GLANCE))

@@ -39,15 +39,23 @@ _STATEMENT = (  # a change of anything else is no news: the clean-up adds tags o
 Base = Mapping[str, str]
 
 
+class SyncResult(NamedTuple):
+    """What came in and what went out."""
+
+    added: tuple[MemoryNote, ...] = ()
+    updated: tuple[MemoryNote, ...] = ()
+    retired: tuple[MemoryNote, ...] = ()
+    written: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
 class SharingPlan(NamedTuple):
     """What taking in a repository's memories changes here, and what both sides agree on then."""
 
     changes: Changes
     base: dict[str, str]
-    added: tuple[MemoryNote, ...]
-    updated: tuple[MemoryNote, ...]
-    retired: tuple[MemoryNote, ...]
-    problems: tuple[str, ...]
+    came: SyncResult
 
 
 def is_sharable(note: MemoryNote, project: str) -> bool:
@@ -152,14 +160,8 @@ class _Intake:
             NuggetConfig(n) for fold, n in names.items() if fold not in self._state.nuggets
         ]
         changes = Changes(put=tuple(self._put.values()), put_nuggets=tuple(new_nuggets))
-        return SharingPlan(
-            changes,
-            self._base,
-            tuple(self._added),
-            tuple(self._updated),
-            tuple(retired),
-            tuple(self._problems),
-        )
+        came = SyncResult(tuple(self._added), tuple(self._updated), tuple(retired))
+        return SharingPlan(changes, self._base, came._replace(problems=tuple(self._problems)))
 
     def _take(self, note: MemoryNote) -> None:
         digest, ours = statement_digest(note), self._state.notes.get(note.id)

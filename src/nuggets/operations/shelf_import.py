@@ -99,7 +99,7 @@ def merge_shelves(
         put[after.id] = after._replace(
             links=(*after.links, *_accepted_links(note.links, after.id, local_ids, refused))
         )
-    archive_second_keys(state, put, set(), now)
+    archive_second_keys(here, put, now)
     whole = {**here, **put}
     put.update((note.id, note) for note in repair_links(whole))
     changed = tuple(note for note in put.values() if here.get(note.id) != note)

@@ -5,15 +5,15 @@ Safe to share between threads and to use beside other processes. Knows no operat
 decides what changes.
 
 With `auto_save` every operation is written at once, and a batch is one transaction of the store.
-Without it, changes lie on top of the stored state until `save` (`unsaved_changes.py`), and queries
-to an index are answered by a private copy of the store that has the changes in it.
+Without it, everything is read from a private copy of the store that has the unsaved changes in it,
+until `save` writes them (`unsaved_changes.py`).
 """
 
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nuggets import encoder
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from nuggets.facts.fact_index import FactIndex
     from nuggets.operations.unsaved_changes import UnsavedChanges
     from nuggets.search.search_index import SearchIndex
-    from nuggets.stores.base import Store
+    from nuggets.stores.sql.store import Store
 
 
 # --- the indexes over a shelf's notes, as every store makes them ----------------------------------
@@ -136,8 +136,18 @@ class Transactions:
 
     @property
     def state(self) -> State:
-        """The stored state with unsaved changes on top. Read it inside `reading` or `exclusive`."""
-        return self.store.state if self._unsaved is None else self._unsaved.state
+        """The stored state, or that with the unsaved changes. Read it inside `reading` or
+        `exclusive`."""
+        return self._current().state
+
+    def _current(self) -> "Store":
+        return self.store if self._unsaved is None else self._unsaved.current()
+
+    @contextmanager
+    def _view(self) -> Iterator[View]:
+        current = self._current()
+        with current.reading():
+            yield View(current.state, current.indexes)
 
     # --- reading ----------------------------------------------------------------------------
 
@@ -151,15 +161,16 @@ class Transactions:
         store = self.store
         with self.lock:
             if self._readers:  # nested: the same revision, and the lock is held already
-                yield View(self.state, store.indexes)
+                current = self._current()
+                yield View(current.state, current.indexes)
                 return
         if flush:
             store.flush_touches()
         with self._first_turn() as end_turn, self.lock, store.reading():
             self._has_read = True
             end_turn()
-            with self._touch_scope():
-                yield View(self.state, store.indexes)
+            with self._touch_scope(), self._view() as view:
+                yield view
 
     @contextmanager
     def _first_turn(self) -> Iterator[Callable[[], None]]:
@@ -170,18 +181,10 @@ class Transactions:
                 turn.enter_context(self._writer_turn())
             yield turn.close
 
-    @contextmanager
-    def reading_indexes(self) -> Iterator[View]:
-        """The same for queries to an index. Indexes know only written notes, so unsaved changes are
-        written into a private copy. Notes that earlier queries have shown need not be written
-        first."""
-        with self.reading(flush=False) as view:
-            if self._unsaved is None or self._unsaved.are_only_recalls:
-                yield view
-                return
-            copy = self._unsaved.copy()
-            with copy.reading():
-                yield View(copy.state, copy.indexes)
+    def reading_indexes(self) -> AbstractContextManager[View]:
+        """The same for queries to an index. Notes that earlier queries have shown need not be
+        written first."""
+        return self.reading(flush=False)
 
     @contextmanager
     def _touch_scope(self) -> Iterator[None]:
@@ -208,7 +211,7 @@ class Transactions:
             self.store.touch(touches)
         else:
             with self.store.reading():
-                self._unsaved.add(Changes(touches=touches))
+                self._unsaved.add(Changes(touches=touches), self.store.state)
 
     # --- writing ----------------------------------------------------------------------------
 
@@ -230,10 +233,10 @@ class Transactions:
                     if changes != NO_CHANGES:
                         self.write(changes)
                     return result
-            with self.lock, self.store.reading():
+            with self.lock, self.store.reading(), self._view() as view:
                 changes, result = decide_for_client()
                 if changes != NO_CHANGES:
-                    self._unsaved.add(changes)
+                    self._unsaved.add(changes, view.state)
                 return result
 
     def _finish_interrupted_purge(self) -> None:
@@ -275,7 +278,9 @@ class Transactions:
             self._has_read = True
             if self._batch is None:
                 self._is_team = None
-            yield self.state
+            current = self._current()
+            with nullcontext() if current is self.store else current.reading():
+                yield current.state
 
     def write(self, changes: Changes) -> None:
         """Must be called inside `exclusive`."""

@@ -1,4 +1,4 @@
-"""Changes that wait for `save` (`auto_save=False`), on top of what is stored.
+"""Changes that wait for `save` (`auto_save=False`), in a private copy of the store.
 
 Each remembers what it changed as it was before. What is still so at `save` is written; what someone
 else has changed meanwhile is a conflict. Recalls never are.
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from nuggets.domain.names_and_tags import identity_of
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig, Touch
 from nuggets.domain.state import (
-    Overlay,
     State,
     apply_touch,
     facts_with_key,
@@ -23,7 +22,7 @@ from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from nuggets.stores.base import Store
+    from nuggets.stores.sql.store import Store
 
 
 _MOST_NAMED = 3  # of many conflicts: more would not be read
@@ -45,7 +44,6 @@ class UnsavedChanges:
         self._store = store
         self._changes: list[UnsavedChange] = []
         self._since = (0, "")  # where the store was when the first one was decided
-        self._overlay: Overlay | None = None
         self._copy: Store | None = None
         self._copied_at = (0, "")  # where the store was then
         self._copied = 0  # how many of the changes are in the copy
@@ -60,20 +58,11 @@ class UnsavedChanges:
     def are_only_recalls(self) -> bool:
         return not any(change.changes.action for change in self._changes)
 
-    @property
-    def state(self) -> State:
-        """The stored state with the changes on top."""
-        if not self._changes:
-            return self._store.state
-        if self._overlay is None:
-            self._overlay = Overlay(self._store.state)
-            for change in self._changes:
-                self._overlay.apply(change.changes)
-        return self._overlay
-
-    def copy(self) -> "Store":
-        """A private copy of the store with the changes written into it, for queries to an index;
-        copied again only if someone else has written."""
+    def current(self) -> "Store":
+        """The store, or a private copy of it with the changes written into it; copied again only if
+        someone else has written."""
+        if self.are_only_recalls:
+            return self._store
         if self._copy is None or self._copied_at != self._store.position:
             self._copy, self._copied = self._store.private_copy(), 0
             self._copied_at = self._store.position
@@ -82,19 +71,17 @@ class UnsavedChanges:
             self._copied = len(self._changes)
         return self._copy
 
-    def add(self, changes: Changes) -> None:
-        """Changes that were decided on `state`."""
+    def add(self, changes: Changes, state: State) -> None:
+        """Changes that were decided on this state, that of `current`."""
         if not self._changes:
             self._since = self._store.position
-        self._changes.append(UnsavedChange(changes, _values(self.state, _keys(changes))))
-        if self._overlay is not None:
-            self._overlay.apply(changes)
+        self._changes.append(UnsavedChange(changes, _values(state, _keys(changes))))
 
     def keep(self, kept: Iterable[UnsavedChange]) -> None:
         """Drop all others."""
         ids = set(map(id, kept))
         self._changes = [change for change in self._changes if id(change) in ids]
-        self._overlay = self._copy = None
+        self._copy = None
 
     def discard(self, name: str | None) -> None:
         """Drop all, or those of a note, nugget or mark and what builds on them."""

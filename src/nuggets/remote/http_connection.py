@@ -64,16 +64,10 @@ class Connection:
         if token:
             head += f"Authorization: Bearer {token}\r\n"
         request = head.encode("ascii") + b"\r\n" + body
-        is_kept = self._socket is not None
-        try:
-            return self._exchange(request)
-        except _Dropped:
-            if not is_kept:
-                raise self._unreachable("it closed the connection", was_sent=True) from None
-        try:
-            return self._exchange(request)
-        except _Dropped:
-            raise self._unreachable("it closed the connection", was_sent=True) from None
+        for _ in range(2 if self._socket is not None else 1):
+            with suppress(_Dropped):
+                return self._exchange(request)
+        raise self._unreachable("it closed the connection", was_sent=True)
 
     def close(self) -> None:
         if self._socket is not None:

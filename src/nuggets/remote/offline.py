@@ -1,13 +1,13 @@
 """What a client has while its server cannot be reached: calls that wait, and a bounded copy.
 
     <directory of the server>/
-      queue           a line of JSON for each call, and one for each that was done
-      rejected        calls that the server did not take, and why
+      queue/          a file for each call that waits, named in their order
+      rejected/       a file for each call that the server did not take, with the reason
       calls           the id of this machine, and the number of its last call
       queue.lock      held while these files change
       sending.lock    held while calls are sent, so that their order is kept
       copy/           an ordinary shelf with the notes that were used last
-      copied          the revision of the server that it shows
+      copied          its time says when the copy was refreshed
 
 A call is durable before it is told as queued. A kill between sending and noting that it was done
 sends it again, and the server knows it by its id. Changes that wait are made in the copy as well,
@@ -16,21 +16,21 @@ so that they can be read; when they have been sent, what the server says takes t
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from nuggets.domain.codec import note_digest
 from nuggets.domain.records import Changes, MemoryNote
 from nuggets.errors import InvalidInput, NotFound, NuggetsError, StoreError
 from nuggets.filesystem.atomic_files import (
+    is_leftover,
     open_plain,
     private_directory,
+    read_if_plain,
     replace_file,
-    sync,
     sync_directory,
-    unwritable,
-    write_all,
 )
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
@@ -66,7 +66,7 @@ class CallQueue:
 
     def __init__(self, directory: str) -> None:
         self._directory = directory
-        self._path = os.path.join(directory, "queue")
+        self._waiting = os.path.join(directory, "queue")
         self._rejected = os.path.join(directory, "rejected")
 
     @contextmanager
@@ -89,7 +89,8 @@ class CallQueue:
         """The id of this machine, and the next of the slots in which the server notes its calls."""
         path = os.path.join(self._directory, "calls")
         with self._lock():
-            machine, _, number = _read(path).partition(" ")
+            recorded = read_if_plain(path)[:200].decode("ascii", "replace")
+            machine, _, number = recorded.partition(" ")
             machine = machine or os.urandom(8).hex()
             slot = (int(number) + 1) % SLOTS if number.strip().isdigit() else 0
             replace_file(path, [f"{machine} {slot}".encode()], durable=False)
@@ -97,30 +98,21 @@ class CallQueue:
 
     @property
     def is_empty(self) -> bool:
-        """One look at the file system: nearly always there is nothing."""
-        with suppress(OSError):
-            return os.stat(self._path).st_size == 0
-        return True
+        return not _calls(self._waiting)
 
     def waiting(self) -> list[WaitingCall]:
         """The calls that were not delivered, in their order."""
-        calls: dict[str, WaitingCall] = {}
-        for entry in _lines(self._path):
-            if "done" in entry:
-                calls.pop(str(entry["done"]), None)
-            else:
-                calls[str(entry["id"])] = _call(entry)
-        return list(calls.values())
+        return list(_calls(self._waiting).values())
 
     def rejections(self) -> list[WaitingCall]:
         """The calls that the server did not take."""
-        calls = map(_call, filter(_is_call, _lines(self._rejected)))
-        return list({call.id: call for call in calls}.values())
+        return sorted(_calls(self._rejected).values(), key=lambda call: call.at)
 
     def add(self, call: WaitingCall) -> None:
         """Queue a call; when this returns it survives a crash."""
         with self._lock():
-            _append(self._path, call._asdict())
+            last = max(_calls(self._waiting), default=f"{0:08}")
+            _write(self._waiting, f"{int(last) + 1:08}", call)
 
     def send(
         self, post: Callable[[Mapping[str, Any]], Any]
@@ -137,7 +129,8 @@ class CallQueue:
                 except (StoreError, TokenRefused):  # the server's problem, not the call's
                     raise
                 except NuggetsError as problem:
-                    self._reject(call, str(problem))
+                    _write(self._rejected, call.id, call._replace(reason=str(problem)))
+                    self.finish(call)
                     yield call, problem
                 else:
                     self.finish(call)
@@ -146,113 +139,67 @@ class CallQueue:
     def finish(self, call: WaitingCall) -> None:
         """It was delivered."""
         with self._lock():
-            self._finish(call)
-
-    def _finish(self, call: WaitingCall) -> None:
-        _append(self._path, {"done": call.id})
-        if not self.waiting():
-            replace_file(self._path, [], durable=True)
-
-    def _reject(self, call: WaitingCall, reason: str) -> None:
-        with self._lock():
-            _append(self._rejected, call._replace(reason=reason)._asdict())
-            self._finish(call)
+            _remove(self._waiting, call)
 
     def drop(self, name: str) -> WaitingCall:
         """Give up a call, named by the beginning of its id: one that waits, or a rejected one."""
         with self._lock():
-            for call in self.waiting():
-                if name and call.id.startswith(name):
-                    self._finish(call)
-                    return call
-            return self._take_rejected(name)
+            call = _find(name, [*self.waiting(), *self.rejections()])
+            for folder in (self._waiting, self._rejected):
+                _remove(folder, call)
+            return call
 
     def retry(self, name: str) -> WaitingCall:
         """Queue a rejected call again, whatever others changed: a person has decided."""
-        with self._lock():
-            call = self._find_rejected(name)
-            caller = dict(call.message["caller"])
-            caller["call"] = {k: v for k, v in caller["call"].items() if k != "seen"}
-            options = dict(call.message.get("options") or {})
-            options.pop("expected", None)  # an edit is of what the server holds now
-            message = {**call.message, "caller": caller, "options": options}
-            # first: a kill here leaves it in both places, and it is sent once
-            _append(self._path, call._replace(message=message, reason="")._asdict())
-            return self._take_rejected(name)
-
-    def _find_rejected(self, name: str) -> WaitingCall:
-        found = [call for call in self.rejections() if name and call.id.startswith(name)]
-        if len(found) != 1:
-            raise NotFound(
-                f"no single queued change matches {name!r:.40}; `nuggets queue` lists them"
-            )
-        return found[0]
-
-    def _take_rejected(self, name: str) -> WaitingCall:
-        call = self._find_rejected(name)
-        rest = [other for other in self.rejections() if other.id != call.id]
-        lines = (json.dumps(other._asdict()).encode() + b"\n" for other in rest)
-        replace_file(self._rejected, lines, durable=True)
+        call = _find(name, self.rejections())
+        caller = dict(call.message["caller"])
+        caller["call"] = {k: v for k, v in caller["call"].items() if k != "seen"}
+        options = dict(call.message.get("options") or {})
+        options.pop("expected", None)  # an edit is of what the server holds now
+        message = {**call.message, "caller": caller, "options": options}
+        # first: a kill here leaves it in both places, and it is sent once
+        self.add(call._replace(message=message, reason=""))
+        _remove(self._rejected, call)
         return call
 
 
-def _call(entry: Mapping[str, Any]) -> WaitingCall:
-    return WaitingCall(
-        str(entry["id"]), str(entry["at"]), entry["message"], str(entry.get("reason", ""))
-    )
+def _find(name: str, calls: Collection[WaitingCall]) -> WaitingCall:
+    found = {call.id: call for call in calls if name and call.id.startswith(name)}
+    if len(found) != 1:
+        raise NotFound(f"no single queued change matches {name!r:.40}; `nuggets queue` lists them")
+    return next(iter(found.values()))
 
 
-def _is_call(entry: Mapping[str, Any]) -> bool:
-    """Could we have written it? Anything else in the file is left out, like half a line."""
-    message = entry.get("message")
-    if not ({"id", "at"} <= entry.keys() and isinstance(message, dict)):
-        return False
-    caller = message.get("caller")
-    return (
-        isinstance(message.get("args", []), list)
-        and isinstance(caller, dict)
-        and isinstance(caller.get("call"), dict)
-    )
+def _calls(folder: str) -> dict[str, WaitingCall]:
+    """The calls in a folder by the names of their files, in order. What no program of ours wrote is
+    left out."""
+    calls = {}
+    with suppress(FileNotFoundError):
+        for name in sorted(os.listdir(folder)):
+            with suppress(ValueError, RecursionError, LookupError, TypeError):
+                entry = {} if is_leftover(name) else json.loads(_read(folder, name))
+                message = entry["message"]
+                message = {**message, "args": [*message["args"]]}
+                message["caller"] = {**message["caller"], "call": {**message["caller"]["call"]}}
+                calls[name] = WaitingCall(**{**entry, "message": message})
+    return calls
 
 
-def _append(path: str, entry: Mapping[str, Any]) -> None:
-    """Add a line, durably. What a crash left of a line stays by itself."""
-    line = json.dumps(entry).encode() + b"\n"
-    try:
-        is_new = not os.path.exists(path)
-        descriptor = open_plain(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
-        try:
-            size = os.fstat(descriptor).st_size
-            if size and os.pread(descriptor, 1, size - 1) != b"\n":
-                line = b"\n" + line
-            write_all(descriptor, line)
-            sync(descriptor)
-        finally:
-            os.close(descriptor)
-        if is_new:
-            sync_directory(os.path.dirname(path))
-    except OSError as problem:
-        raise unwritable(path, problem) from problem
+def _read(folder: str, name: str) -> bytes:
+    return read_if_plain(os.path.join(folder, name))
 
 
-def _lines(path: str) -> Iterator[Mapping[str, Any]]:
-    try:
-        with open(path, "rb", opener=open_plain) as file:
-            for line in file:
-                with suppress(ValueError, RecursionError):  # a crash left a part of it
-                    entry = json.loads(line)
-                    if isinstance(entry, dict) and ("done" in entry or _is_call(entry)):
-                        yield entry
-    except FileNotFoundError:
-        return
+def _write(folder: str, name: str, call: WaitingCall) -> None:
+    private_directory(folder)
+    replace_file(os.path.join(folder, name), [json.dumps(call._asdict()).encode()], durable=True)
 
 
-def _read(path: str) -> str:
-    try:
-        with open(path, encoding="ascii", errors="replace", opener=open_plain) as file:
-            return file.read(200)
-    except FileNotFoundError:
-        return ""
+def _remove(folder: str, call: WaitingCall) -> None:
+    names = [name for name, other in _calls(folder).items() if other.id == call.id]
+    for name in names:
+        os.unlink(os.path.join(folder, name))
+    if names:
+        sync_directory(folder)
 
 
 # --- the copy -------------------------------------------------------------------------------------
@@ -288,56 +235,31 @@ class LocalCopy(NuggetShelf):
         `here`: the place someone works in, as the server knows it. `tell`: is told of records that
         are left out, because no shelf could have made them.
         """
-        since, own_revision = self._read_record()
-        index = remote.copy_index(most, since)
-        listed = index.ids[:most]
+        index = remote.copy_index(most)
+        wanted = list(index.notes)[:most]
         with self._transactions.reading() as view:
-            held = set(view.state.notes)
-        wanted = set(listed)
-        missing = {*(wanted - held), *index.changed, *(self._changed_here(own_revision) & wanted)}
-        marks = {here.mark: here.to_json()} if here else {}
+            held = {note.id: note_digest(note) for note in view.state.notes.values()}
+        changed = [note_id for note_id in wanted if held.get(note_id) != index.notes[note_id]]
         nuggets, problems = valid_records(index.nuggets, checked_nugget)
-        names = {fold_case(nugget.name) for nugget in nuggets}
+        check = partial(_checked_with_nugget, {fold_case(nugget.name) for nugget in nuggets})
+        marks = {here.mark: here.to_json()} if here else {}
         self._write(Changes(put_nuggets=nuggets, marks=marks))
-        for ids in _parts([note_id for note_id in listed if note_id in missing], NOTES_PER_REQUEST):
-            answered = remote.get_notes(ids)
-            asked = {note.id: note for note in answered.values()}
-            notes, reasons = valid_records(
-                [asked[note_id] for note_id in ids if note_id in asked],
-                partial(_checked_with_nugget, names),
-            )
+        kept = set(wanted).difference(changed)
+        for start in range(0, len(changed), NOTES_PER_REQUEST):
+            ids = changed[start : start + NOTES_PER_REQUEST]
+            answered = remote.get_notes(ids).values()
+            notes, reasons = valid_records([note for note in answered if note.id in ids], check)
             problems += reasons
-            wanted.difference_update(ids)
-            wanted.update(_ids(notes))
             self._write(Changes(put=notes))
-            held.update(_ids(notes))
-        self._write(Changes(drop=tuple(held - wanted)))
-        record = json.dumps([index.revision, self.revision]).encode()
-        replace_file(self._record_path, [record], durable=False)
+            kept.update(note.id for note in notes)
+        self._write(Changes(drop=tuple(held.keys() - kept)))
+        replace_file(self._record_path, [], durable=False)
         if problems:
             tell(f"{len(problems)} records were left out of the local copy: {problems[0]}")
-        return len(wanted)
+        return len(kept)
 
     def _write(self, changes: Changes) -> None:
         self._transactions.update("copy", CLIENT, lambda: (changes, None))
-
-    def _changed_here(self, since: int) -> set[str]:
-        """Notes that were written here, not by the server, since it was refreshed."""
-        return {
-            note_id
-            for commit in self.commits(since)
-            if commit.changes.client != CLIENT
-            for note_id in (*_ids(commit.changes.put), *commit.changes.drop)
-        }
-
-    def _read_record(self) -> tuple[int, int]:
-        """The revision of the server that it shows, and its own revision then."""
-        try:
-            with open(self._record_path, "rb", opener=open_plain) as file:
-                theirs, own = json.loads(file.read(1000))
-            return int(theirs), int(own)
-        except (OSError, ValueError, TypeError, RecursionError):
-            return 0, 0
 
 
 def _checked_with_nugget(names: Collection[str], note: MemoryNote) -> MemoryNote:
@@ -345,11 +267,3 @@ def _checked_with_nugget(names: Collection[str], note: MemoryNote) -> MemoryNote
     if fold_case(checked.nugget_name) not in names:
         raise InvalidInput(f"note {note.id!r:.80}: there is no nugget {note.nugget_name!r:.80}")
     return checked
-
-
-def _ids(notes: Iterable[MemoryNote]) -> Iterator[str]:
-    return (note.id for note in notes)
-
-
-def _parts(ids: list[str], size: int) -> Iterator[list[str]]:
-    return (ids[start : start + size] for start in range(0, len(ids), size))

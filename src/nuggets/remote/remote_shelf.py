@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from nuggets.domain.type_check import NoteMeta
-    from nuggets.stores.base import Store
+    from nuggets.stores.sql.store import Store
 
 MOST_NOTICES = 20  # that a process has told, the last ones
 _DIGITS = 3  # drawn for a call: it makes one note, and an id may be taken
@@ -348,8 +348,6 @@ class RemoteShelf(NuggetShelf):
         written: WrittenNote = self._call("edit_note", name, **_present(options))
         if content is not None:
             self.record_reading(written)
-        elif written.replaced is not None and self._readings is not None:
-            self._readings.carry_over(self._client.session, written.replaced, written)
         return written
 
     def import_memories(
@@ -404,9 +402,6 @@ class RemoteShelf(NuggetShelf):
     @property
     def _defers_writes(self) -> bool:
         return False
-
-    def _recorded_moves(self, note_id: str) -> Mapping[str, str]:
-        return {}
 
 
 def _present(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -149,6 +149,7 @@ class DocumentReader:
         self._condition = "" if with_archived else " AND doc >= 0"
         self._by_doc: dict[int, Document] = {}
         self._by_note: dict[str, Document | None] = {}
+        self._neighbours: dict[int, list[Neighbour]] = {}
 
     def load(self, docs: "Collection[int]") -> list[Document]:
         """The rows of these documents, in their order."""
@@ -170,8 +171,16 @@ class DocumentReader:
             self.load_notes((note,))
         return self._by_note[note]
 
-    def neighbours(self, document: Document) -> list[Neighbour]:
-        """The newest notes that it is linked to, of those whose rows were read."""
+    def neighbours(self, documents: "Iterable[Document]") -> "dict[int, list[Neighbour]]":
+        """By document, of those that have links: the newest notes that each is linked to."""
+        linked = [document for document in documents if document.links]
+        unknown = [document for document in linked if document.doc not in self._neighbours]
+        self.load_notes(note for document in unknown for note in document.links)
+        for document in unknown:
+            self._neighbours[document.doc] = self._linked_to(document)
+        return {document.doc: self._neighbours[document.doc] for document in linked}
+
+    def _linked_to(self, document: Document) -> list[Neighbour]:
         linked = [
             neighbour
             for neighbour in map(self._by_note.get, document.links)
@@ -190,7 +199,7 @@ class DocumentReader:
     def forget_if_many(self) -> None:
         """Bound the memory of a long-lived process."""
         if len(self._by_note) > MOST_KEPT:
-            self._by_doc, self._by_note = {}, {}
+            self._by_doc, self._by_note, self._neighbours = {}, {}, {}
 
     def newest(self, count: int) -> list[Document]:
         rows = self._database.execute(

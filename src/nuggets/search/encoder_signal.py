@@ -48,22 +48,22 @@ def add_meaning(
     ranking: "Ranking",
     reader: "IndexReader",
     eligible: "Eligible | None",
-) -> "tuple[list[Signal], dict[int, float]]":
-    """The signals and those of the nearest eligible notes; by document, what meaning adds."""
+) -> "list[Signal]":
+    """The signals with what meaning adds, and those of the nearest eligible notes."""
     near = _near_signals(signals, similarity, ranking, reader, eligible)
     best = max((signal.evidence + signal.document.boost for signal in signals), default=0.0)
     weight = WEIGHT * max(0.0, 1.0 - best)
-    scored = {signal.document.doc for signal in signals}
-    parts: dict[int, float] = {}
     fused = list(signals)
-    for signal in (*signals, *near):
+    for signal in signals:
         cosine = _cosine(similarity, signal)
-        is_near = signal.document.doc in scored and signal.evidence > THRESHOLD
-        if is_near or cosine >= LEAST:
-            parts[signal.document.doc] = weight * max(0.0, cosine)
-            if signal.document.doc not in scored:
-                fused.append(signal)
-    return fused, parts
+        if signal.evidence > THRESHOLD or cosine >= LEAST:
+            signal.meaning = weight * max(0.0, cosine)
+    for signal in near:
+        cosine = _cosine(similarity, signal)
+        if cosine >= LEAST:
+            signal.meaning = weight * cosine
+            fused.append(signal)
+    return fused
 
 
 def words_and_meaning_agree(signals: "Sequence[Signal]", similarity: Similarity) -> bool:

@@ -160,7 +160,7 @@ class QueryReader:
         question = tokenize_query(text)
         words_of_titles = to_storable(title_key(text)).split()[: 4 * MOST_SLOTS]
         names = _possible_titles(words_of_titles)
-        slots = self._slots(self._rarest(question.words), question.dates, names)
+        slots = self._slots(question, names)
         slots = self._add_joined_words(slots, question.neighbours)
         slots = [*slots, *self._date_slots(question.dates)]
         mass, length = _mass(slots), _length(slots)
@@ -187,14 +187,13 @@ class QueryReader:
         order = sorted(range(len(words)), key=lambda place: (not counts[place], counts[place]))
         return [words[place] for place in order[:MOST_SLOTS]]
 
-    def _slots(
-        self, words: list[QueryWord], dates: list[WrittenDate], labels: "Iterable[str]"
-    ) -> list[Slot]:
-        self._expansion.read_counts(words, labels)
+    def _slots(self, question: TokenizedQuery, labels: "Iterable[str]") -> list[Slot]:
+        words = self._rarest(question.words)
+        self._expansion.read_counts(words, question.neighbours, labels)
         identifiers = {
             word.word for word in words if word.is_whole and self._postings.count(word.term)
         }
-        date_words = self._date_words(dates)
+        date_words = self._date_words(question.dates)
         slots = []
         for word, expansions in zip(words, self._expansion.expand(words), strict=True):
             for alternatives, rare in expansions:

@@ -4,6 +4,7 @@ Notes that have rare words of the question are weighed roughly by their postings
 ones, with the neighbours of the best, are scored exactly. The formula is in docs/search.md.
 """
 
+from collections import Counter
 from functools import cache
 from itertools import chain
 from math import log
@@ -76,21 +77,28 @@ class QueryTerm(NamedTuple):
     notes: int  # that have the term
 
 
-class Signal(NamedTuple):
+class Signal:
     """What speaks for one note, in numbers."""
 
-    document: "Document"
-    shares: "Sequence[float]"  # in [0, 1): how far it answers each word, with its neighbours
-    own: int  # the words that the note itself has, or may have, as bits
-    certain: int  # those of which it has a form, and not a guess
-    words: float  # share of the question's words that it answers
-    group: float
-    named: float
-    time: float
-    asks: float
-    phrase: float
-    vector: float  # in [0, 1], like the text
-    evidence: float  # text and vector combined: relevance without the boost
+    words = 0.0  # share of the question's words that it answers
+    group = named = time = asks = phrase = 0.0
+    vector = 0.5  # in [0, 1], like the text
+    evidence = 0.0  # text and vector combined: relevance without the boost
+    meaning = 0.0  # what meaning adds to the relevance
+    relevance = 0.0
+
+    def __init__(self, document: "Document", norm: float, amounts: list[float]) -> None:
+        self.document = document
+        self.norm = norm  # of its length
+        self.amounts = amounts  # how much it states each word; at last with its neighbours
+        self.own = 0  # the words that the note itself has, or may have, as bits
+        self.certain = 0  # those of which it has a form, and not a guess
+        self.product = 0.0  # with the query's vector
+
+    @property
+    def shares(self) -> list[float]:
+        """How far it answers each word, in [0, 1)."""
+        return [amount / (amount + SATURATION) for amount in self.amounts]
 
     @property
     def text(self) -> float:
@@ -100,15 +108,9 @@ class Signal(NamedTuple):
     def sum(self) -> float:
         return self.words + self.group + self.named + self.time + self.asks + self.phrase
 
-    def with_phrase(self, phrase: float) -> "Signal":
-        """The same for a note that has the question word for word."""
-        raised = self._replace(phrase=phrase)
-        return raised._replace(evidence=combine(self.vector, raised.sum))
-
-
-def combine(vector: float, text: float) -> float:
-    """The evidence for a note, as documented."""
-    return VECTOR_WEIGHT * vector + TEXT_WEIGHT * min(max(text, 0.0), 1.0)
+    def combine(self) -> None:
+        """Text and vector, as documented."""
+        self.evidence = VECTOR_WEIGHT * self.vector + TEXT_WEIGHT * self.text
 
 
 @cache
@@ -171,12 +173,16 @@ class Ranking:
         notes without any of them cannot be among the best, no more notes are added."""
         allowed = None if eligible is None else by_block(eligible)
         sums: Sums = {}
-        left, is_complete = MOST_POSTINGS, False
+        left, is_complete, least = MOST_POSTINGS, False, 0.0
         terms = sorted(self._terms, key=lambda term: (term.notes, term.key))
+        total = sum(term.part for term in terms)
         for place, term in enumerate(terms):
-            parts = {later.slot: later.part for later in terms[place:]}
-            if is_complete or _has_best(sums, sum(parts.values())):
-                is_complete = True
+            rest = sum(later.part for later in terms[place:])  # what these can give at most
+            if 2 * rest <= total:
+                least = _nth_largest(sums, CANDIDATES)
+                is_complete = is_complete or least >= rest
+            if is_complete:
+                sums = _at_least(sums, least - rest)
                 self._look_up(sums, term)
                 continue
             if term.notes <= left:
@@ -232,8 +238,8 @@ class Ranking:
         documents = self._reader.documents
         rows = documents.load(sums)  # all of them, which will be needed, in one statement
         lenders = sorted((row for row in rows if row.links), key=lambda row: -sums[row.doc])
-        documents.load_notes(note for row in lenders[:LENDERS] for note in row.links)
-        near = {one.doc for row in lenders[:LENDERS] for one, _ in documents.neighbours(row)}
+        listed = documents.neighbours(lenders[:LENDERS]).values()
+        near = {neighbour.doc for neighbours in listed for neighbour, _ in neighbours}
         return near - sums.keys() if eligible is None else (near & eligible) - sums.keys()
 
     # --- exact scores -------------------------------------------------------------------------
@@ -242,53 +248,59 @@ class Ranking:
         """The signals of these documents; groups are those of the candidates."""
         rows = self._reader.documents.load(docs)
         near = self._neighbours(rows)
-        known = {row.doc: row for row in rows}
-        for listed in near.values():
-            known.update((neighbour.doc, neighbour) for neighbour, _ in listed)
-        stated = self._stated_words(known)
+        stated = self._stated_words(rows, near)
         if self._groups is None:
             self._groups = self._group_shares(rows, stated)
-        groups = self._groups
-        titled = self._title_strengths([row.doc for row in rows])
-        parts, nothing = self._parts, _Stated([0.0] * len(self._parts), 1.0)
-        has_time = self._query.asks_when or self._query.periods
-        signals = []
-        for row in rows:
-            doc, _, length, norm, _, flags, _, its_groups, links, _ = row
-            own = stated.get(doc, nothing)
-            amounts = self._with_neighbours(row, near, own, stated) if links else own.amounts
-            shares = [amount / (amount + SATURATION) for amount in amounts]
-            words = sum(map(mul, parts, shares))
-            group = named = time = asks = 0.0
-            if groups and its_groups:
-                group = GROUP * max([groups.get(one, 0.0) for one in its_groups])
-            if doc in titled:
-                named = NAMED * titled[doc]
-            if has_time:
-                time = self._time(row)
-            if flags & NOTE_ASKS:
-                asks = ASKS * DAMP / (DAMP + length)
-            vector = (1 + own.product / (norm or 1.0)) / 2
-            evidence = combine(vector, words + group + named + time + asks)
-            fields = (words, group, named, time, asks, 0.0, vector, evidence)
-            signals.append(Signal(row, shares, own.bits, own.certain, *fields))
+        signals = [stated[row.doc] for row in rows]
+        # All are computed before any is replaced: notes lend what they state themselves.
+        linked = [signal for signal in signals if signal.document.links]
+        totals = [self._with_lent_words(signal, near, stated) for signal in linked]
+        for signal, total in zip(linked, totals, strict=True):
+            signal.amounts = total
+        self._weigh(signals)
         return signals
 
+    def _weigh(self, signals: "Sequence[Signal]") -> None:
+        """Combine what is known of each note."""
+        parts, groups = self._parts, self._groups or {}
+        is_in_no_group = groups.keys().isdisjoint
+        titled = self._title_strengths([signal.document.doc for signal in signals])
+        has_time = self._query.asks_when or self._query.periods
+        for signal in signals:
+            row = signal.document
+            shares = [amount / (amount + SATURATION) for amount in signal.amounts]
+            text = signal.words = sum(map(mul, parts, shares))
+            if not is_in_no_group(row.groups):
+                signal.group = GROUP * max([groups.get(one, 0.0) for one in row.groups])
+                text += signal.group
+            if row.doc in titled:
+                signal.named = NAMED * titled[row.doc]
+                text += signal.named
+            if has_time:
+                signal.time = self._time(row)
+                text += signal.time
+            if row.flags & NOTE_ASKS:
+                signal.asks = ASKS * _damp(row)
+                text += signal.asks
+            signal.vector = (1 + signal.product / (row.norm or 1.0)) / 2
+            signal.evidence = VECTOR_WEIGHT * signal.vector + TEXT_WEIGHT * min(max(text, 0.0), 1.0)
+
     def _group_shares(
-        self, rows: "Sequence[Document]", stated: "Mapping[int, _Stated]"
+        self, rows: "Sequence[Document]", stated: "Mapping[int, Signal]"
     ) -> dict[str, float]:
         """By tag, how much of the question the candidates that have it state together; words that
         few groups have weigh more. A tag of one candidate, or of most, makes no group."""
-        members: dict[str, list[int]] = {}
-        for row in rows:
-            for group in row.groups:
-                members.setdefault(group, []).append(row.doc)
-        sums: dict[str, list[float]] = {}
-        for group, docs in members.items():
-            if 1 < len(docs) <= len(rows) / 2:
-                having = [stated[doc].amounts for doc in docs if doc in stated]
-                added = zip(*having, strict=True) if having else ((0.0,) for _ in self._parts)
-                sums[group] = [sum(amounts) for amounts in added]
+        sizes = Counter(chain.from_iterable([row.groups for row in rows]))
+        members: dict[str, list[list[float]]] = {
+            group: [] for group, size in sizes.items() if 1 < size <= len(rows) / 2
+        }
+        for row in rows if members else ():
+            for group in members.keys() & row.groups:
+                members[group].append(stated[row.doc].amounts)
+        sums = {
+            group: [sum(amounts) for amounts in zip(*having, strict=True)]
+            for group, having in members.items()
+        }
         if not sums:
             return {}
         count = len(sums)
@@ -305,48 +317,49 @@ class Ranking:
             for group, amounts in sums.items()
         }
 
-    def _stated_words(self, documents: "Mapping[int, Document]") -> "dict[int, _Stated]":
-        """By document, what it states itself. Of several terms that answer one word the strongest
-        counts."""
-        scale = LENGTH_SHARE / max(self._reader.stats.mean, 1)
-        blocks, count = by_block(documents), len(self._parts)
-        stated: dict[int, _Stated] = {}
+    def _stated_words(
+        self, rows: "Sequence[Document]", near: "Mapping[int, Sequence[Neighbour]]"
+    ) -> dict[int, Signal]:
+        """By document, what these notes and those of their neighbours that have a word of the
+        question state themselves. Of several terms that answer one word the strongest counts."""
+        fixed, scale = 1 - LENGTH_SHARE, LENGTH_SHARE / max(self._reader.stats.mean, 1)
+        nothing = [0.0] * len(self._parts)
+        stated = {row.doc: Signal(row, fixed + scale * row.length, nothing[:]) for row in rows}
+        others = {row.doc: row for listed in near.values() for row, _ in listed}
+        blocks = by_block({**stated, **others})
         for slot, key, weight, _, pull, is_certain, _ in self._terms:
-            bit, amounts, products = 1 << slot, posting_weights(), impacts()
+            own_bit = 1 << slot
+            certain_bit = own_bit if is_certain else 0
+            amounts, products = _amounts_of_weight(weight), impacts()
             for doc, code in self._postings.codes_at(key, blocks).items():
-                own = stated.get(doc)
-                if own is None:
-                    norm = 1 - LENGTH_SHARE + scale * documents[doc].length
-                    own = stated[doc] = _Stated([0.0] * count, norm)
-                amount = amounts[code] * weight / own.norm
-                if amount > own.amounts[slot]:
-                    own.amounts[slot] = amount
-                own.product += products[code] * pull
-                own.bits |= bit
-                if is_certain:
-                    own.certain |= bit
+                signal = stated.get(doc)
+                if signal is None:
+                    row = others[doc]
+                    signal = stated[doc] = Signal(row, fixed + scale * row.length, nothing[:])
+                amount = amounts[code] / signal.norm
+                if amount > signal.amounts[slot]:
+                    signal.amounts[slot] = amount
+                signal.product += products[code] * pull
+                signal.own |= own_bit
+                signal.certain |= certain_bit
         return stated
 
     def _neighbours(self, rows: "Sequence[Document]") -> "dict[int, list[Neighbour]]":
         """By document, the neighbours of these notes and of their neighbours."""
         documents = self._reader.documents
-        linked = [row for row in rows if row.links]
-        documents.load_notes(note for row in linked for note in row.links)
-        neighbours = {row.doc: documents.neighbours(row) for row in linked}
-        near = {row.doc: row for listed in neighbours.values() for row, _ in listed}
-        documents.load_notes(note for row in near.values() for note in row.links)
-        return {doc: documents.neighbours(row) for doc, row in near.items()} | neighbours
+        first = documents.neighbours(rows)
+        near = {row.doc: row for listed in first.values() for row, _ in listed}
+        return documents.neighbours(near.values()) | first
 
-    def _with_neighbours(
+    def _with_lent_words(
         self,
-        row: "Document",
+        signal: Signal,
         near: "Mapping[int, Sequence[Neighbour]]",
-        own: "_Stated",
-        stated: "Mapping[int, _Stated]",
+        stated: "Mapping[int, Signal]",
     ) -> list[float]:
         """How much the note states each word, with what notes up to two links away lend."""
-        total, damp = list(own.amounts), _damp(row)
-        listed = near.get(row.doc, ())
+        row, total = signal.document, signal.amounts[:]
+        damp, listed = _damp(row), near[row.doc]
         direct = {row.doc, *(neighbour.doc for neighbour, _ in listed)}
         for neighbour, is_earlier in listed:
             lent = damp * (EARLIER if is_earlier else LATER) * row.reach * neighbour.reach
@@ -372,19 +385,6 @@ class Ranking:
         return time
 
 
-class _Stated:
-    """What one note itself states of the question."""
-
-    __slots__ = ("amounts", "bits", "certain", "norm", "product")
-
-    def __init__(self, amounts: list[float], norm: float) -> None:
-        self.amounts = amounts  # of each word
-        self.norm = norm  # of its length
-        self.bits = 0  # the words that it has, or may have
-        self.certain = 0  # those of which it has a form
-        self.product = 0.0  # with the query's vector
-
-
 def _shares(term: QueryTerm) -> list[float]:
     """By code, what a note has of the question by this term; its length is not known yet."""
     return [term.part * share for share in _shares_of_weight(term.weight)]
@@ -392,8 +392,12 @@ def _shares(term: QueryTerm) -> list[float]:
 
 @cache
 def _shares_of_weight(weight: float) -> list[float]:
-    amounts = [amount * weight for amount in posting_weights()]
-    return [amount / (amount + SATURATION) for amount in amounts]
+    return [amount / (amount + SATURATION) for amount in _amounts_of_weight(weight)]
+
+
+@cache
+def _amounts_of_weight(weight: float) -> list[float]:
+    return [amount * weight for amount in posting_weights()]
 
 
 def _damp(row: "Document") -> float:
@@ -401,7 +405,7 @@ def _damp(row: "Document") -> float:
 
 
 def _add_lent(
-    total: list[float], row: "Document", lent: float, stated: "Mapping[int, _Stated]"
+    total: list[float], row: "Document", lent: float, stated: "Mapping[int, Signal]"
 ) -> None:
     """Add the words of a linked note."""
     if row.doc in stated:
@@ -411,21 +415,26 @@ def _add_lent(
             total[slot] += lent * amount
 
 
-def _has_best(sums: "Sums", least: float) -> bool:
-    """Whether enough documents have at least this."""
-    amounts = chain.from_iterable(map(dict.values, sums.values()))
-    return len([amount for amount in amounts if amount >= least]) >= CANDIDATES
+def _nth_largest(sums: "Sums", place: int) -> float:
+    """The sum at this place, the largest being first; 0 if there are fewer."""
+    amounts = sorted(chain.from_iterable(map(dict.values, sums.values())))
+    return amounts[-place] if len(amounts) >= place else 0.0
+
+
+def _at_least(sums: "Sums", least: float) -> "Sums":
+    """The documents that have so much."""
+    return {
+        block: {doc: amount for doc, amount in amounts.items() if amount >= least}
+        for block, amounts in sums.items()
+    }
 
 
 def _largest(sums: "Sums", most: int) -> dict[int, float]:
     """The documents with the largest sums, of equals the newest; in no order."""
-    amounts = sorted(chain.from_iterable(map(dict.values, sums.values())))
-    least = amounts[-most] if len(amounts) > most else 0.0
     largest = {
         block * BLOCK + doc: amount
-        for block, by_doc in sums.items()
-        for doc, amount in by_doc.items()
-        if amount >= least
+        for block, amounts in _at_least(sums, _nth_largest(sums, most)).items()
+        for doc, amount in amounts.items()
     }
     if len(largest) > most:
         best = sorted(largest, key=lambda doc: (largest[doc], doc))[-most:]

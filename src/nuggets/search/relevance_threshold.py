@@ -9,7 +9,7 @@ from nuggets.search.clear_answer import LEAST_STATED_SHARE
 from nuggets.search.term_expansion import rarity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from nuggets.search.query import Query
     from nuggets.search.ranking import Signal
@@ -30,11 +30,13 @@ NOTES = -0.8  # of the logarithm of their number: among many, some fit by chance
 LEAST_LITTLE, LEAST_FOUND = 0.03, 0.5  # probabilities
 
 
-def degree(best: "Sequence[Signal]", query: "Query", notes: int) -> int:
+def degree(
+    best: "Sequence[Signal]", query: "Query", topical: "Mapping[int, float]", notes: int
+) -> int:
     """How much is known about the question, given the best notes, the best of all first. What one
     note states, as for a clear answer, is found, however late it stands in the note."""
     if any(map(is_complete, best)) or any(
-        stated_share(query, signal, notes) >= LEAST_STATED_SHARE for signal in best[:BEST]
+        stated_share(topical, signal) >= LEAST_STATED_SHARE for signal in best[:BEST]
     ):
         return FOUND
     if not best:
@@ -47,7 +49,7 @@ def degree(best: "Sequence[Signal]", query: "Query", notes: int) -> int:
 
 def is_complete(signal: "Signal") -> bool:
     """Whether the note itself has every word of the question, corrected or not."""
-    return signal.own > 0 and signal.own == (1 << len(signal.shares)) - 1
+    return signal.own > 0 and signal.own == (1 << len(signal.amounts)) - 1
 
 
 def _probability(best: "Sequence[Signal]", query: "Query", notes: int) -> float:
@@ -67,21 +69,27 @@ def _probability(best: "Sequence[Signal]", query: "Query", notes: int) -> float:
 ROUNDING = 1e-9
 
 
-def stated_share(query: "Query", signal: "Signal", notes: int) -> float:
-    """The share of the question, by rarity, that the note itself has: nothing of a question of
-    conversation ("happens", "stop"), stop words and numbers only.
+def topical_weights(query: "Query", notes: int) -> dict[int, float]:
+    """By place, what the words that say what a question is about weigh, by rarity: none of a
+    question of conversation ("happens", "stop"), stop words and numbers only.
 
     A word that no note has counts as if a single one of the notes had it: a question of two words
     is half stated by the only note that has one of them.
     """
     idle, rarest = conversation_words(), rarity(1, notes)
-    topical = [
-        place
+    topical = {
+        place: slot
         for place, slot in enumerate(query.slots)
         if slot.word not in idle and not is_stop(slot.word)
-    ]
-    if all(query.slots[place].word.isdigit() for place in topical):
+    }
+    if all(slot.word.isdigit() for slot in topical.values()):
+        return {}
+    return {place: min(slot.mass, rarest) for place, slot in topical.items()}
+
+
+def stated_share(weights: "Mapping[int, float]", signal: "Signal") -> float:
+    """The share of these words that the note itself has."""
+    if not weights:
         return 0.0
-    weights = {place: min(query.slots[place].mass, rarest) for place in topical}
     stated = sum(weight for place, weight in weights.items() if signal.certain >> place & 1)
     return stated / sum(weights.values()) + ROUNDING

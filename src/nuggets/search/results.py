@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from nuggets.domain.records import NoteFilterOptions, SearchNotesResult
 from nuggets.domain.visibility import is_foreign, visible_projects
 from nuggets.language.text import fold_case, tokens
-from nuggets.named_tuple import NamedTuple
 from nuggets.search.note_analyzer import LABEL, to_storable
 from nuggets.search.postings import term_key
 from nuggets.search.query import QueryReader
@@ -20,8 +19,9 @@ from nuggets.search.relevance_threshold import (
     degree,
     is_complete,
     stated_share,
+    topical_weights,
 )
-from nuggets.search.weights import PHRASE
+from nuggets.search.weights import PHRASE, TEXT_WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,14 +40,6 @@ TEMPERATURE = 0.35  # of the softmax, as documented
 DIGITS = 9  # of a relevance; smaller differences are rounding errors and must not rank
 LITERAL_TEXT = 0.5  # text signal of a note that has a sign which is no word, such as "=>"
 MOST_LITERAL = 5000  # notes searched for such a sign, newest first
-
-
-class Ranked(NamedTuple):
-    """A note that may be shown."""
-
-    signal: Signal
-    relevance: float
-    meaning: float  # what meaning adds to the relevance
 
 
 class Search:
@@ -80,6 +72,14 @@ class Search:
 
         return self._meaning(topic_of(self._text, self._reader.postings))
 
+    @cached_property
+    def _topical(self) -> "Mapping[int, float]":
+        return topical_weights(self.query, self._reader.stats.notes)
+
+    @cached_property
+    def _question(self) -> list[str]:
+        return tokens(fold_case(self._text))
+
     def results(
         self, limit: int, filters: NoteFilterOptions, project: str | None
     ) -> list[SearchNotesResult]:
@@ -87,99 +87,97 @@ class Search:
         if not self._reader.stats.notes:
             return []
         eligible, pool = self._eligible(filters), max(limit, SOFTMAX_RESULTS)
-        ranked = self._rank(eligible)
+        ranked = self._rank(eligible, pool)
         known = self._degree(ranked)
         if known == NOTHING:
             return []
         if project is not None:
             ranked = self._own_first(ranked, eligible, project, pool)
         ranked = ranked[:pool]
-        notes = self._notes([one.signal.document.note for one in ranked[:limit]])
-        best = max(one.relevance for one in ranked)
-        shares = [exp((one.relevance - best) / TEMPERATURE) for one in ranked]
+        notes = self._notes([signal.document.note for signal in ranked[:limit]])
+        best = max(signal.relevance for signal in ranked)
+        shares = [exp((signal.relevance - best) / TEMPERATURE) for signal in ranked]
         total = sum(shares)
         words, unknown_words = self._words_by_knowledge() if known == LITTLE else ((), ())
         return [
             SearchNotesResult(
-                notes[one.signal.document.note],
+                notes[signal.document.note],
                 share / total,
-                one.signal.vector,
-                one.signal.text,
-                one.relevance,
-                self._stated_share(one.signal, notes[one.signal.document.note]),
-                meaning=one.meaning,
+                signal.vector,
+                signal.text,
+                signal.relevance,
+                self._stated_share(signal, notes[signal.document.note]),
+                meaning=signal.meaning,
                 little_found=known == LITTLE,
                 known_words=words,
                 unknown_words=unknown_words,
             )
-            for one, share in zip(ranked[:limit], shares, strict=False)
-            if one.signal.document.note in notes  # else its record is damaged
+            for signal, share in zip(ranked[:limit], shares, strict=False)
+            if signal.document.note in notes  # else its record is damaged
         ]
 
     def signal_of(self, document: "Document") -> Signal:
         """The signal of one note, with the same numbers as among the results."""
         if not self.query.slots:
             return self._literal_signals([document])[0]
-        signals = self._signals(None)
-        found = [one for one in signals if one.document.doc == document.doc]
-        return found[0] if found else self._with_phrase(self._ranking.signals_of([document.doc]))[0]
+        candidates = self._ranking.signals(None)
+        found = [one for one in candidates if one.document.doc == document.doc]
+        signals = found or self._ranking.signals_of([document.doc])
+        self._add_phrase(signals)
+        return signals[0]
 
-    def _signals(self, eligible: "Eligible | None") -> list[Signal]:
+    def _signals(self, eligible: "Eligible | None", pool: int) -> list[Signal]:
         if not self.query.slots:
             newest = self._reader.documents.newest(MOST_LITERAL)
             return self._literal_signals(
                 [one for one in newest if eligible is None or one.doc in eligible]
             )
-        return self._with_phrase(self._ranking.signals(eligible))
+        signals = self._ranking.signals(eligible)
+        if self._similarity is None:
+            signals = _near_best(signals, pool)
+            self._add_phrase(signals)
+            return signals
+        from nuggets.search.encoder_signal import add_meaning
 
-    def _rank(self, eligible: "Eligible | None") -> list[Ranked]:
-        """Notes above the threshold, best first; of equals the newer first, then by id."""
-        signals = self._signals(eligible)
-        meanings: Mapping[int, float] = {}
-        if self._similarity is not None:
-            from nuggets.search.encoder_signal import add_meaning
+        self._add_phrase(signals)
+        return add_meaning(signals, self._similarity, self._ranking, self._reader, eligible)
 
-            signals, meanings = add_meaning(
-                signals, self._similarity, self._ranking, self._reader, eligible
-            )
+    def _rank(self, eligible: "Eligible | None", pool: int) -> list[Signal]:
+        """Notes above the threshold, best first; of equals the newer first, then by id. Beyond so
+        many there may be some missing."""
         ranked = []
-        for signal in signals:
-            row = signal.document
-            meaning = meanings.get(row.doc, 0.0) if meanings else 0.0
-            evidence = signal.evidence + meaning
+        for signal in self._signals(eligible, pool):
+            evidence = signal.evidence + signal.meaning
             if evidence > THRESHOLD or is_complete(signal):
-                relevance = min(evidence + row.boost, 1.0)
-                ranked.append(Ranked(signal, round(relevance, DIGITS), meaning))
+                relevance = min(evidence + signal.document.boost, 1.0)
+                signal.relevance = round(relevance, DIGITS)
+                ranked.append(signal)
         ranked.sort(
-            key=lambda one: (
-                -one.relevance,
-                -one.signal.document.created,
-                one.signal.document.note,
-            )
+            key=lambda one: (-one.relevance, -one.document.created, one.document.note),
         )
         return ranked
 
-    def _degree(self, ranked: "Sequence[Ranked]") -> int:
+    def _degree(self, ranked: "Sequence[Signal]") -> int:
         """How much is known, by words; or found, where words and meaning agree."""
         if ranked and not self.query.slots:
             return FOUND
-        signals = sorted((one.signal for one in ranked), key=lambda one: -one.evidence)
+        signals = sorted(ranked, key=lambda one: -one.evidence)
         if self._similarity is not None:
             from nuggets.search.encoder_signal import words_and_meaning_agree
 
             if words_and_meaning_agree(signals, self._similarity):
                 return FOUND
-        return degree(signals, self.query, self._reader.stats.notes)
+        return degree(signals, self.query, self._topical, self._reader.stats.notes)
 
     def _own_first(
-        self, ranked: list[Ranked], eligible: "Eligible | None", project: str, pool: int
-    ) -> list[Ranked]:
+        self, ranked: list[Signal], eligible: "Eligible | None", project: str, pool: int
+    ) -> list[Signal]:
         """Notes of the project and of no project before those of others."""
         visible = visible_projects(project)
         labels = [f"project={name}" for name in dict.fromkeys(visible)]
         if self._count_labels(labels) == self._reader.stats.notes:
             return ranked
-        notes = self._notes([one.signal.document.note for one in ranked[:pool]])
+        notes = self._notes([one.document.note for one in ranked[:pool]])
         if all(note.project in visible for note in notes.values()):
             return ranked
         own = self._notes_with_label(labels)
@@ -188,9 +186,9 @@ class Search:
         foreign = [
             one
             for one in ranked[:pool]
-            if (note := notes.get(one.signal.document.note)) and is_foreign(note, project)
+            if (note := notes.get(one.document.note)) and is_foreign(note, project)
         ]
-        return [*self._rank(own), *foreign]
+        return [*self._rank(own, pool), *foreign]
 
     def _eligible(self, filters: NoteFilterOptions) -> "Eligible | None":
         """The notes that meet all that the filters name; None if those are all."""
@@ -214,26 +212,23 @@ class Search:
             for doc in self._reader.postings.documents(term_key(LABEL + to_storable(label)))
         )
 
-    def _with_phrase(self, signals: list[Signal]) -> list[Signal]:
-        """The signals, raised for notes that have the question word for word."""
+    def _add_phrase(self, signals: list[Signal]) -> None:
+        """Raise the signals of notes that have the question word for word."""
         if self._text.strip().isalnum():
-            return signals  # a single word says nothing more as a phrase
-        complete = [signal.document.note for signal in signals if is_complete(signal)]
-        containing = self._notes_containing(complete)
-        return [
-            signal.with_phrase(PHRASE) if signal.document.note in containing else signal
-            for signal in signals
-        ]
+            return  # a single word says nothing more as a phrase
+        complete = {one.document.note: one for one in signals if is_complete(one)}
+        for note in self._notes_containing(list(complete)):
+            complete[note].phrase = PHRASE
+            complete[note].combine()
 
     def _literal_signals(self, documents: "Sequence[Document]") -> list[Signal]:
         """Of a text that holds no word, such as "=>", for notes that have it."""
         containing = self._notes_containing([document.note for document in documents])
-        return [
-            Signal(document, (), 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0).with_phrase(
-                LITERAL_TEXT * (document.note in containing)
-            )
-            for document in documents
-        ]
+        signals = [Signal(document, 1.0, []) for document in documents]
+        for signal in signals:
+            signal.phrase = LITERAL_TEXT * (signal.document.note in containing)
+            signal.combine()
+        return signals
 
     def _notes_containing(self, ids: "Sequence[str]") -> set[str]:
         """The ids of those notes that have the question word for word."""
@@ -259,12 +254,9 @@ class Search:
     def _stated_share(self, signal: Signal, note: "MemoryNote") -> float:
         """The share of the question that the note states. A title that is the whole question
         states all of it."""
-        question = tokens(fold_case(self._text))
-        if question and tokens(fold_case(note.title)) == question:
+        if self._question and tokens(fold_case(note.title)) == self._question:
             return 1.0
-        if not self.query.slots:
-            return 0.0
-        return stated_share(self.query, signal, self._reader.stats.notes)
+        return stated_share(self._topical, signal)
 
     def _words_by_knowledge(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The words of the question that notes have, and the others, as they are written in it."""
@@ -274,6 +266,18 @@ class Search:
         for slot in self.query.slots:
             (known if slot.alternatives else unknown).append(written.get(slot.word, slot.word))
         return tuple(dict.fromkeys(known)), tuple(dict.fromkeys(unknown))
+
+
+def _near_best(signals: list[Signal], pool: int) -> list[Signal]:
+    """Those that may be among so many best if they have the question word for word, and all that
+    have all its words."""
+    if len(signals) <= pool:
+        return signals
+    relevances = sorted([signal.evidence + signal.document.boost for signal in signals])
+    least = relevances[-pool] - TEXT_WEIGHT * PHRASE
+    return [
+        one for one in signals if one.evidence + one.document.boost >= least or is_complete(one)
+    ]
 
 
 def _filter_values(filters: NoteFilterOptions) -> list[tuple[str, str]]:

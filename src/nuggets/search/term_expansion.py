@@ -68,24 +68,33 @@ class TermExpansion:
         self._notes = reader.stats.notes
         self._languages = reader.stats.languages  # that notes are written in, besides English
 
-    def read_counts(self, words: "Sequence[QueryWord]", labels: "Iterable[str]") -> None:
-        """Count what will be asked for, labels too, in one statement."""
+    def read_counts(
+        self,
+        words: "Sequence[QueryWord]",
+        pairs: "Iterable[tuple[str, str]]",
+        labels: "Iterable[str]",
+    ) -> None:
+        """Count what will be asked for, compounds of pairs and labels too, in one statement."""
         written = [word.word for word in words]
         metadata = [META + word for word in written]
-        inflected = (stems(written, language) for language in self._languages)
-        terms = [word.term for word in words]
-        self._postings.read_term_counts(chain(terms, metadata, labels, *inflected))
+        joined = [first + second for first, second in pairs]
+        inflected = self._inflections([*written, *joined])
+        self._postings.read_term_counts(chain(metadata, labels, *inflected))
 
     def expand(self, words: "Sequence[QueryWord]") -> "Iterator[tuple[Expansion, ...]]":
         """The expansions of each word: several if no note has the word, but its two parts."""
-        forms = self._forms([word.word for word in words], [word.term for word in words])
+        forms = self._forms([word.word for word in words])
         for (word, term, _), alternatives in zip(words, forms, strict=True):
             yield self._expansions(word, term, alternatives, self._postings.count(META + word))
 
-    def _forms(self, words: list[str], terms: list[str]) -> list[dict[str, Alternative]]:
-        """By word, its stems in English and in the other languages of the notes."""
+    def _inflections(self, words: list[str]) -> list[list[str]]:
+        """The stems of words in English, and in each of the other languages of the notes."""
+        return [stems(words), *(stems(words, language) for language in self._languages)]
+
+    def _forms(self, words: list[str]) -> list[dict[str, Alternative]]:
+        """By word, those of its stems that notes have."""
         alternatives: list[dict[str, Alternative]] = [{} for _ in words]
-        inflections = [terms, *(stems(words, language) for language in self._languages)]
+        inflections = self._inflections(words)
         self._postings.read_term_counts(chain(*inflections))
         for inflected in inflections:
             for place, term in enumerate(inflected):
@@ -94,21 +103,14 @@ class TermExpansion:
         return alternatives
 
     def joined_words(self, pairs: "Sequence[tuple[str, str]]") -> dict[str, list[Alternative]]:
-        """By word, the compounds of a pair of words that some note has.
-
-        Pairs are looked up unstemmed, because hardly any of them is a compound.
-        """
-        compounds = {(first, second): first + second.removesuffix("s") for first, second in pairs}
-        known = self._vocabulary.terms_of(
-            form for singular in compounds.values() for form in (singular, singular + "s")
-        )
+        """By word, the compounds of a pair of words that some note has."""
+        joined = [first + second for first, second in pairs]
         alternatives: dict[str, list[Alternative]] = {}
-        for (first, second), singular in compounds.items():
-            for word, term in known:
-                if word in (singular, singular + "s"):
-                    alternative = Alternative(term, 1.0, "joined", first + second)
-                    alternatives.setdefault(first, []).append(alternative)
-                    alternatives.setdefault(second, []).append(alternative)
+        for pair, name, forms in zip(pairs, joined, self._forms(joined), strict=True):
+            for term in forms:
+                for word in pair:
+                    alternative = Alternative(term, 1.0, "joined", name)
+                    alternatives.setdefault(word, []).append(alternative)
         return alternatives
 
     def rarity(self, terms: "Iterable[str]") -> float:
@@ -180,7 +182,7 @@ class TermExpansion:
         cuts = range(SHORTEST_PART, len(word) - SHORTEST_PART + 1)
         even = sorted(cuts, key=lambda cut: abs(2 * cut - len(word)))
         halves = [half for cut in even for half in (word[:cut], word[cut:])]
-        forms = self._forms(halves, stems(halves))
+        forms = self._forms(halves)
         for place in range(0, len(halves), 2):
             pair = forms[place : place + 2]
             if all(pair) and not any(map(is_stop, halves[place : place + 2])):

@@ -158,10 +158,6 @@ class Vocabulary:
         self._database = database
         self._postings = postings
 
-    def terms_of(self, words: "Iterable[str]") -> list[tuple[str, str]]:
-        """Those of the words that notes have, each with its term."""
-        return [(word, term) for word, term, _ in self._in_use(self._exactly(words))]
-
     def suggest_corrections(self, word: str) -> list[KnownWord]:
         """Known words that a misspelt word may stand for."""
         edits = most_edits(word)

@@ -25,7 +25,6 @@ from nuggets.domain.limits import (
 )
 from nuggets.domain.marks import (
     BLOCK_FILES,
-    MOVED_FILES_MARK,
     checksum,
     is_block_file,
     memory_file_records,
@@ -58,7 +57,12 @@ from nuggets.domain.records import (
 )
 from nuggets.domain.state import State, apply_touch
 from nuggets.domain.times import invalidity, version_at
-from nuggets.domain.visibility import is_foreign, is_seen_file, visible_projects
+from nuggets.domain.visibility import (
+    combine_filters,
+    is_foreign,
+    is_seen_file,
+    visible_projects,
+)
 from nuggets.errors import Ambiguous, InvalidInput, NotFound, NuggetsError, StoreError
 from nuggets.filesystem.atomic_files import read_if_plain
 from nuggets.filesystem.current_project import (
@@ -81,12 +85,12 @@ from nuggets.language.text import fold_case
 from nuggets.operations import argument_checks, permissions
 from nuggets.operations.argument_checks import (
     StrPath,
-    checked_filters,
     checked_metadata,
     checked_moment,
     checked_note,
     checked_nugget,
     checked_query,
+    checked_question,
     checked_session,
     notes_from_json,
     path_text,
@@ -123,21 +127,23 @@ if TYPE_CHECKING:
     from nuggets.maintenance.promotion.memory_files import MemoryFiles
     from nuggets.maintenance.promotion.merged_text import Promotion
     from nuggets.maintenance.purge import Purged
-    from nuggets.maintenance.trusted_repositories import ProjectSharing, SyncResult
+    from nuggets.maintenance.trusted_repositories import ProjectSharing
     from nuggets.maintenance.vault import VaultResult
     from nuggets.operations.idempotent_calls import Caller
     from nuggets.operations.lookups_before_write import WritingContext
     from nuggets.operations.operation_changes import OperationChanges
     from nuggets.operations.permissions import ReadingRecord
     from nuggets.operations.session_notes import SessionRecord
+    from nuggets.operations.shared_memories import SyncResult
     from nuggets.operations.shelf_encoder import EncoderStatus, ShelfEncoder
     from nuggets.search.encoder_signal import Meaning
     from nuggets.search.explanation import Explanation
     from nuggets.shelf.nugget import Nugget
     from nuggets.stores.backup import Backup
-    from nuggets.stores.base import Defect, Store
+    from nuggets.stores.base import Defect
     from nuggets.stores.restore import Restored
     from nuggets.stores.sql.shelf_copy import Copied
+    from nuggets.stores.sql.store import Store
 
 T = TypeVar("T")
 
@@ -148,7 +154,6 @@ _EXACTLY = RecallResult(  # a fact that was forgotten since
 SESSIONS_SEARCHED = 20  # results beside those asked for: notes of no project rank among them
 RULE_CHARACTERS = 400  # of a text by which those that it may contradict are searched
 RIVALS = 12  # notes that it is compared with
-COPIED_COMMITS = 2000  # beyond these a copy is made anew
 LEADING = 200  # notes of each kind that a session may begin with; it is told some dozens
 
 
@@ -270,10 +275,6 @@ class NuggetShelf:
     def needs_migration(self) -> bool:
         """Will the first operation migrate tables or index all notes, which may take long?"""
         return self._transactions.store.needs_migration()
-
-    def change_counter(self) -> int:
-        """A number that changes when anyone may have written; cheap to ask for often."""
-        return self._transactions.store.change_counter()
 
     def load_all(self) -> None:
         """Read the current state. Every call does so anyway."""
@@ -452,11 +453,16 @@ class NuggetShelf:
         recalled this fact before adds a hit, unless others fit as well. `as_of`: what was valid at
         that moment, or at the end of that day, as far as the history reaches; this counts no hit.
         """
-        query = checked_query(query)
+        query = checked_question(query)
+        if not query.strip():
+            return RecallResult()
         if as_of is not None:
             return self._recall_version(query, nugget, as_of)
-        with self._transactions.reading_indexes() as view:
-            return self._recall(view, query, nugget, session)
+        with self.snapshot():
+            result = self._find_fact(query, nugget)
+            if result.is_clear and session is not None:
+                self._count(result.note_id, session, "recalled")
+            return result
 
     def _recall_version(
         self, query: str, nugget: str | None, as_of: "str | datetime"
@@ -464,8 +470,8 @@ class NuggetShelf:
         from nuggets.domain.times import day_boundary
 
         moment = day_boundary(as_of, end=True, field="as_of")
-        with self._transactions.reading_indexes() as view:
-            result = self._recall(view, query, nugget, None)
+        with self.snapshot():
+            result = self._find_fact(query, nugget)
             try:
                 versions = self.versions(result.note_id or query, nugget)
             except (NotFound, Ambiguous):  # neither a fact now nor one that was forgotten
@@ -483,16 +489,12 @@ class NuggetShelf:
                 valid_until=version.valid_until,
             )
 
-    def _recall(
-        self, view: "View", query: str, nugget: str | None, session: str | None
-    ) -> RecallResult:
-        if nugget is not None:
-            nugget = argument_checks.require_nugget(view.state.nuggets, nugget).name
-        least = self.settings["recall_min_probability"]
-        result = view.facts.recall(query, nugget, self.project, least)
-        if result.is_clear and session is not None:
-            self._count(result.note_id, session, "recalled")
-        return result
+    def _find_fact(self, query: str, nugget: str | None) -> RecallResult:
+        with self._transactions.reading_indexes() as view:
+            if nugget is not None:
+                nugget = argument_checks.require_nugget(view.state.nuggets, nugget).name
+            least = self.settings["recall_min_probability"]
+            return view.facts.recall(query, nugget, self.project, least)
 
     def recall_or_search(
         self, query: str, nugget: str | None = None, session: str | None = "", limit: int = 5
@@ -504,26 +506,27 @@ class NuggetShelf:
         only resembles it. Notes on files that hooks saw come last.
         """
         check_count(limit, "how many results to give")
-        query = checked_query(query)
+        query = checked_question(query)
+        if not query.strip():
+            return RecallResult(), ()
 
         def was_seen(result: SearchNotesResult) -> bool:
             return is_seen_file(result.note)
 
-        with self._transactions.reading_indexes() as view:
-            recall = self._recall(view, query, nugget, session)
+        with self.snapshot():
+            recall = self.recall(query, nugget, session)
             if recall.found:
                 return recall, ()
-            filters = checked_filters(NO_FILTERS, {"nugget": nugget}, view.state)
+            filters = NoteFilterOptions(nugget=nugget)
             most = max(limit, RESULTS_COMPARED)
-            results = view.search.search(query, most, filters, self.project)
+            results = self._find_notes(query, most, filters)
             if any(map(was_seen, results)):  # all of them may be called alike
-                results = view.search.search(query, most + FILES_SEEN, filters, self.project)
-            explain = view.search.explain
+                results = self._find_notes(query, most + FILES_SEEN, filters)
             marked = mark_clear_answer(sorted(results, key=was_seen), self.project)
             if marked and marked[0].note.kind == "fact":  # recall refused it: the key is another
                 marked[0] = marked[0]._replace(clear_answer=False)
             with_a_word = (
-                result for result in marked if explain(query, result.note.id).says_a_word
+                result for result in marked if self.explain(query, result.note.id).says_a_word
             )
             return recall, self._count_answer(list(islice(with_a_word, limit)), session)
 
@@ -602,7 +605,7 @@ class NuggetShelf:
     def count_hit(self, note_id: str, session: str, kind: HitKind) -> None:
         """Count a note that answered outside of an operation of this shelf: a hook injected it on
         plain evidence, or an agent cited it."""
-        with self._transactions.reading():
+        with self.snapshot():
             self._count(note_id, session, kind)
 
     def edit_note(
@@ -642,8 +645,6 @@ class NuggetShelf:
         )
         if content is not None:
             self.record_reading(note)
-        elif note.replaced is not None and self._readings is not None:
-            self._readings.carry_over(self._client.session, note.replaced, note)
         return note
 
     def record_reading(self, note: MemoryNote, start: int = 0, end: int | None = None) -> None:
@@ -697,8 +698,10 @@ class NuggetShelf:
         """The notes that match the filters, oldest first. Facts are notes of kind fact."""
         from nuggets.domain.visibility import matches
 
+        combined = combine_filters(filters, wanted)
         with self._transactions.reading() as view:
-            combined = checked_filters(filters, wanted, view.state)
+            if combined.nugget is not None:
+                argument_checks.require_nugget(view.state.nuggets, combined.nugget)
             listed = view.state.notes.find(
                 nugget=combined.nugget,
                 kind=combined.kind,
@@ -722,15 +725,21 @@ class NuggetShelf:
         nothing.
         """
         check_count(limit, "how many results to give")
-        query = checked_query(query)
-        with self._transactions.reading_indexes() as view:
-            combined = checked_filters(filters, wanted, view.state)
+        query, combined = checked_query(query), combine_filters(filters, wanted)
+        with self.snapshot():
             most = max(limit, RESULTS_COMPARED)
-            results = view.search.search(
-                query, most, combined, self.project, self._comparison(view)
-            )
+            results = self._find_notes(query, most, combined, by_meaning=True)
             marked = mark_clear_answer(results, self.project)[:limit]
             return self._count_answer(marked, session)
+
+    def _find_notes(
+        self, query: str, most: int, filters: NoteFilterOptions, *, by_meaning: bool = False
+    ) -> Sequence[SearchNotesResult]:
+        with self._transactions.reading_indexes() as view:
+            if filters.nugget is not None:
+                argument_checks.require_nugget(view.state.nuggets, filters.nugget)
+            meaning = self._comparison(view) if by_meaning else None
+            return view.search.search(query, most, filters, self.project, meaning)
 
     def _count_answer(
         self, results: Sequence[SearchNotesResult], session: str | None
@@ -739,15 +748,12 @@ class NuggetShelf:
         answer counts as recalled."""
         if session is None:
             return results
-        session, now = checked_session(session), self._clock()
-        touches = [
-            Touch(result.note.id, session if result.clear_answer else "", now, "answered")
-            for result in results
-        ]
-        self._transactions.touch(tuple(touches))
+        session = checked_session(session)
         return [
-            result._replace(note=apply_touch(result.note, touch))
-            for result, touch in zip(results, touches, strict=True)
+            result._replace(
+                note=self._touch(result.note, session if result.clear_answer else "", "answered")
+            )
+            for result in results
         ]
 
     def explain(self, query: str, note_id: str, include_hidden: bool = False) -> "Explanation":
@@ -791,7 +797,7 @@ class NuggetShelf:
         """Reasons not to rely on a memory, in a few words each: it is not valid now, contradicts
         another one, or names files and lines that have changed since.
 
-        `ask_git`: find out now where a missing file went; otherwise the daily pass does.
+        `ask_git`: also where a missing file went.
         """
         invalid = self.invalidity(note)
         caveats = [invalid] if invalid else []
@@ -1002,19 +1008,16 @@ class NuggetShelf:
             lambda: self._decisions().fact_to_purge(nugget, key).id,
         )
 
-    def copy_index(self, most: int, since: int = 0) -> CopyIndex:
+    def copy_index(self, most: int) -> CopyIndex:
         """What a local copy of this shelf should hold: at most so many visible notes, the most
-        recently used; and which of them changed after a revision."""
+        recently used."""
+        from nuggets.domain.codec import note_digest
+
         check_count(most, "how many notes a copy holds")
         with self._transactions.reading() as view:
-            ids = view.state.notes.recent_ids(most)
-            commits = self.new_commits(since, COPIED_COMMITS) if since else None
-            listed = tuple(ids)
-            if commits is not None:
-                changed = {note.id for commit in commits for note in commit.changes.put}
-                listed = tuple(note_id for note_id in ids if note_id in changed)
-            nuggets = tuple(view.state.nuggets.values())
-            return CopyIndex(self.revision, tuple(ids), listed, nuggets)
+            notes = view.state.notes.many(view.state.notes.recent_ids(most))
+            digests = {note_id: note_digest(note) for note_id, note in notes.items()}
+            return CopyIndex(digests, tuple(view.state.nuggets.values()))
 
     # --- looking after it -----------------------------------------------------------------
 
@@ -1032,16 +1035,12 @@ class NuggetShelf:
         return self._clean_up.reflect(nugget, limit, dry_run=dry_run)
 
     def run_daily(self, now: "datetime") -> DailyRun | None:
-        """The daily clean-up, if it is due at this local time and nobody else has run it today.
-
-        It also looks for files that memories of this project name and that were moved.
-        """
+        """The daily clean-up, if it is due at this local time and nobody else has run it today."""
         run = self._clean_up.run_daily(checked_moment(now))
         if run is not None:
             from nuggets.operations.shelf_encoder import SECONDS_PER_DAY
 
             self.encode_waiting(SECONDS_PER_DAY)
-            self._clean_up.record_moved_files(self.project, self.find_moved_files())
         return run
 
     def last_run(self) -> DailyRun | None:
@@ -1290,14 +1289,13 @@ class NuggetShelf:
 
         return shelf_path(self._transactions.store.directory, self.project)
 
-    def memory_text(self, path: StrPath | None = None) -> str:
-        """The text of the memory file; "" if there is none. Of AGENTS.md and GEMINI.md, that of our
-        block. People's edits are imported first. Lines of memories that are gone, out of their time
-        or say something else since, which the next promotion takes out, are left out."""
-        return self.read_memory_file(path)[0]
-
     def read_memory_file(self, path: StrPath | None = None) -> tuple[str, Sequence[str]]:
-        """The same, and the lines that are left out."""
+        """The text of the memory file, and the lines that are left out of it.
+
+        "" if there is none; of AGENTS.md and GEMINI.md, that of our block. People's edits are
+        imported first. Left out is what the next promotion takes out: lines of memories that are
+        gone, out of their time or say something else since.
+        """
         self.import_file_edits()
 
         def caveats(note: MemoryNote) -> Sequence[str]:
@@ -1534,7 +1532,7 @@ class NuggetShelf:
         try:
             return self._sharing.sync(has_written=has_written) if self._carries_memories() else None
         except NuggetsError as problem:
-            from nuggets.maintenance.trusted_repositories import SyncResult
+            from nuggets.operations.shared_memories import SyncResult
 
             return SyncResult(problems=(str(problem),))
 
@@ -1681,19 +1679,14 @@ class NuggetShelf:
             places = recorded_locations(view.state.marks)
         return next((place.path for place in places if place.project == project), project)
 
-    def find_moved_files(self) -> Mapping[str, Mapping[str, str]]:
-        """Where files went that memories of this project name: by note id, new paths by old ones.
-
-        Asks git.
-        """
-        with self._transactions.reading() as view:
-            notes = view.state.notes.find(project=self.project, hidden=False)
-        root = self._folder_of_files() if any(note.anchors for note in notes) else ""
+    def find_moved_files(self, note: MemoryNote) -> Mapping[str, str]:
+        """Where files of this project went that a memory names: new paths by old ones. Asks git."""
+        root = self._folder_of_files() if note.anchors and note.project == self.project else ""
         if not root:
             return {}
-        from nuggets.filesystem.git_repository import find_moved_by_note
+        from nuggets.filesystem.git_repository import find_moved
 
-        return find_moved_by_note(root, notes)
+        return find_moved(root, note.anchors)
 
     def _stale_reasons(
         self, note: MemoryNote, *, ask_git: bool, of_any_project: bool = False
@@ -1704,22 +1697,14 @@ class NuggetShelf:
         root = self._folder_of_files(note.project) if is_asked else ""
         if not root:
             return ()
-        from nuggets.filesystem.anchors import is_gone, stale_reasons
+        from nuggets.filesystem.anchors import stale_reasons
 
         moved: Mapping[str, str] = {}
-        if any(is_gone(root, anchor) for anchor in note.anchors):
-            moved = self._recorded_moves(note.id)
-            if ask_git:
-                from nuggets.filesystem.git_repository import find_moved
+        if ask_git:
+            from nuggets.filesystem.git_repository import find_moved
 
-                moved = {**moved, **find_moved(root, note.anchors)}
+            moved = find_moved(root, note.anchors)
         return stale_reasons(root, note.anchors, moved)
-
-    def _recorded_moves(self, note_id: str) -> Mapping[str, str]:
-        """Where files that a note names went, as the daily pass found out."""
-        with self._transactions.reading() as view:
-            moves: Mapping[str, str] = view.state.marks.get(MOVED_FILES_MARK, {}).get(note_id, {})
-            return moves
 
     # --- members of a team ----------------------------------------------------------------
 

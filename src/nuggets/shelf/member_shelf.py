@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from nuggets.domain.records import (
     Commit,
     CommitSummary,
-    CopyIndex,
     HitKind,
     Member,
     MemoryNote,
@@ -27,12 +26,12 @@ from nuggets.domain.records import (
     RecallResult,
     Role,
     SearchNotesResult,
+    Touch,
     WrittenNote,
 )
 from nuggets.domain.visibility import PRIVATE_SCOPES, is_private
 from nuggets.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from nuggets.filesystem.current_project import find_project
-from nuggets.language.text import fold_case
 from nuggets.operations.idempotent_calls import Caller, call_of_member
 from nuggets.operations.metadata_inference import metadata_from_kwargs
 from nuggets.operations.operation_table import (
@@ -54,8 +53,7 @@ from nuggets.operations.operation_table import (
     split_revision,
 )
 from nuggets.operations.permissions import Client, allows, is_of_member, name_member
-from nuggets.search.clear_answer import RESULTS_COMPARED
-from nuggets.shelf import NO_FILTERS, NuggetShelf
+from nuggets.shelf import NuggetShelf
 from nuggets.shelf.nugget import Nugget
 
 if TYPE_CHECKING:
@@ -63,7 +61,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Unpack
 
-    from nuggets.domain.type_check import NoteFilters, NoteMeta, NuggetOptions
+    from nuggets.domain.type_check import NoteMeta, NuggetOptions
     from nuggets.operations.argument_checks import StrPath
     from nuggets.operations.operation_changes import OperationChanges
     from nuggets.search.explanation import Explanation
@@ -256,36 +254,8 @@ class MemberShelf(NuggetShelf):
                 self._private.forget(nugget, key)
         return fact
 
-    def recall(
-        self,
-        query: str,
-        nugget: str | None = None,
-        session: str | None = "",
-        *,
-        as_of: "str | datetime | None" = None,
-    ) -> RecallResult:
-        with self.snapshot():
-            answers = self._ask_both(lambda side: side.recall(query, nugget, None, as_of=as_of))
-            result = best_recall(answers)
-            if result.is_clear and as_of is None:
-                self._count_shown(result.note_id, session, "recalled")
-            return result
-
-    def recall_or_search(
-        self, query: str, nugget: str | None = None, session: str | None = "", limit: int = 5
-    ) -> tuple[RecallResult, Sequence[SearchNotesResult]]:
-        with self.snapshot():
-            most = max(limit, RESULTS_COMPARED)
-            answers = self._ask_both(lambda side: side.recall_or_search(query, nugget, None, most))
-            recall = best_recall([answer for answer, _ in answers])
-            if recall.found:
-                if recall.is_clear:
-                    self._count_shown(recall.note_id, session, "recalled")
-                return recall, ()
-            results = merge_results([found for _, found in answers], limit, self.project)
-            if results and results[0].note.kind == "fact":  # recall refused it
-                results[0] = results[0]._replace(clear_answer=False)
-            return recall, self._count_results(results, session)
+    def _find_fact(self, query: str, nugget: str | None) -> RecallResult:
+        return best_recall(self._ask_both(lambda side: side._find_fact(query, nugget)))
 
     def forget(self, nugget: str, key: str) -> bool:
         for side in self._sides:
@@ -328,24 +298,14 @@ class MemberShelf(NuggetShelf):
         except NotFound:
             return self._team.get_note(name, nugget, counted, archived=archived)
 
-    def count_hit(self, note_id: str, session: str, kind: HitKind) -> None:
-        self._count_shown(note_id, session, kind)
-
     def _countable(self, session: str | None) -> str | None:
         """A reader changes nothing, so no recall of theirs is counted."""
         return session if allows(self.member.role, "writer") else None
 
-    def _count_shown(self, note_id: str, session: str | None, kind: HitKind) -> None:
-        counted = self._countable(session)
-        if counted is not None:
-            self._side_of_id(note_id).count_hit(note_id, counted, kind)
-
-    def _count_results(
-        self, results: Sequence[SearchNotesResult], session: str | None
-    ) -> Sequence[SearchNotesResult]:
-        for result in results if session is not None else ():
-            self._count_shown(result.note.id, session if result.clear_answer else "", "answered")
-        return results
+    def _count(self, note_id: str, session: str, kind: HitKind) -> Touch:
+        if self._countable(session) is None:
+            return Touch(note_id, "", "", kind)
+        return self._side_of_id(note_id)._count(note_id, session, kind)
 
     def get_notes(self, ids: Iterable[str]) -> Mapping[str, MemoryNote]:
         wanted = list(ids)
@@ -383,21 +343,13 @@ class MemberShelf(NuggetShelf):
         side = self._side_of(name, nugget, archived=True)
         return self._run(side, lambda s: s.restore_note(name, nugget))
 
-    def search_notes(
-        self,
-        query: str,
-        limit: int = 5,
-        filters: NoteFilterOptions = NO_FILTERS,
-        *,
-        session: str | None = "",
-        **wanted: "Unpack[NoteFilters]",
+    def _find_notes(
+        self, query: str, most: int, filters: NoteFilterOptions, *, by_meaning: bool = False
     ) -> Sequence[SearchNotesResult]:
-        most = max(limit, RESULTS_COMPARED)
-        with self.snapshot():
-            found = self._ask_both(
-                lambda side: side.search_notes(query, most, filters, session=None, **wanted)
-            )
-            return self._count_results(merge_results(found, limit, self.project), session)
+        found = self._ask_both(
+            lambda side: side._find_notes(query, most, filters, by_meaning=by_meaning)
+        )
+        return merge_results(found, most, self.project)
 
     def explain(self, query: str, note_id: str, include_hidden: bool = False) -> "Explanation":
         return self._side_of_id(note_id).explain(query, note_id, include_hidden)
@@ -483,20 +435,6 @@ class MemberShelf(NuggetShelf):
             self._require(row.role_for_others, row.for_others)
         undone = self._run(self._team, lambda side: side.undo(revision, dry_run))
         return hide_marks([undone])[0]
-
-    def copy_index(self, most: int, since: int = 0) -> CopyIndex:
-        own, team = split_revision(since)
-        private = self._private.copy_index(most, own)
-        shared = self._team.copy_index(most, team)
-        ids = (*private.ids, *shared.ids)[:most]
-        changed = set((*private.changed, *shared.changed))
-        nuggets = {fold_case(n.name): n for n in (*private.nuggets, *shared.nuggets)}
-        return CopyIndex(
-            join_revisions(private.revision, shared.revision),
-            ids,
-            tuple(note_id for note_id in ids if note_id in changed),
-            tuple(nuggets.values()),
-        )
 
     # --- the store, and files of the server ---------------------------------------------------
 

@@ -1,7 +1,6 @@
 """The team of a server: whose token a request carries, which shelf it works on, and how many
 private shelves stay open."""
 
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -26,11 +25,7 @@ class Team:
             raise InvalidInput("a team's shelf is a directory or a database; it is not in memory")
         # What is private is promoted to no file but one beside it.
         self._settings = settings.replace(memory_file="")
-        self._pool = ShelfPool(
-            self._open_private,
-            most=settings["server_shelves"],
-            memory_bytes=settings["server_memory_mb"] * 1_000_000,
-        )
+        self._pool = ShelfPool(self._open_private, most=settings["server_shelves"])
 
     def find_member(self, token: str) -> Member | None:
         return self._shelf.find_member(token)
@@ -54,7 +49,7 @@ class Team:
         )
 
 
-# --- open shelves, within a bound on their number and a budget of memory --------------------------
+# --- open shelves, within a bound on their number -------------------------------------------------
 
 
 class _OpenShelf:
@@ -65,20 +60,11 @@ class _OpenShelf:
 
 class ShelfPool:
     """Shelves by name, opened when they are asked for. Those that nobody uses are closed, the least
-    recently used first, while there are too many or the process takes too much memory."""
+    recently used first, while there are too many."""
 
-    def __init__(
-        self,
-        open_shelf: Callable[[str], NuggetShelf],
-        *,
-        most: int,
-        memory_bytes: int,
-        memory_in_use: Callable[[], int] | None = None,
-    ) -> None:
+    def __init__(self, open_shelf: Callable[[str], NuggetShelf], *, most: int) -> None:
         self._open_shelf = open_shelf
         self._most = most
-        self._memory_bytes = memory_bytes
-        self._memory_in_use = memory_in_use or resident_bytes
         self._shelves: OrderedDict[str, _OpenShelf] = OrderedDict()  # the last used last
         self._lock = threading.Lock()
 
@@ -114,24 +100,12 @@ class ShelfPool:
             _close(shelf)
 
     def _take_surplus(self) -> list[NuggetShelf]:
-        """Idle shelves to close: all beyond the bound, and one if memory is short, so that a
-        server whose budget is too small still answers."""
+        """Idle shelves to close: all beyond the bound."""
         idle = [name for name, entry in self._shelves.items() if not entry.users]
         count = max(0, len(self._shelves) - self._most)
-        if not count and idle and self._memory_in_use() > self._memory_bytes:
-            count = 1
         return [self._shelves.pop(name).shelf for name in idle[:count]]
 
 
 def _close(shelf: NuggetShelf) -> None:
     with suppress(NuggetsError):  # it has no pending changes, so nothing is lost
         shelf.close()
-
-
-def resident_bytes() -> int:
-    """The memory that this process takes; 0 where the system does not say."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0

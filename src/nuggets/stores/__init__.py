@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from nuggets.filesystem.shelf_location import directory_of, is_database
 
 if TYPE_CHECKING:
-    from nuggets.stores.base import Store
     from nuggets.stores.exports.edits import DecideEdit
     from nuggets.stores.sql.schema import IndexKind
+    from nuggets.stores.sql.store import Store
 
 
 def open_store(

@@ -160,7 +160,7 @@ def _archived_lines(call: Call, key: str) -> list[str]:
     """That a fact with this very key is archived, and how it comes back."""
     from nuggets.errors import Ambiguous, NotFound
 
-    if len(key) > NAME_CHARACTERS:  # no key is so long
+    if not key.strip() or len(key) > NAME_CHARACTERS:  # no key is empty or so long
         return []
     try:
         note = call.shelf.get_note(key, call.options.nugget, session=None, archived=True)
@@ -199,9 +199,8 @@ def _percent(probability: float) -> str:
 
 def _doubt(result: RecallResult) -> str:
     """Why an answer may not be what was meant."""
-    if result.missing:
-        words = ", ".join(repr(one_line(word)) for word in result.missing)
-        return f" ({words} {'are' if result.missing[1:] else 'is'} not in the key)"
+    if result.doubt:
+        return f" ({one_line(result.doubt)})"
     return " (others fit as well)" if result.also and not result.is_clear else ""
 
 

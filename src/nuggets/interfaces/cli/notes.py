@@ -169,8 +169,7 @@ def _edit(call: Call) -> Outcome:
 def _with_new_places(call: Call, note: MemoryNote) -> str:
     """The text with the new place of each file that it names and that was moved."""
     content = note.content
-    moved = call.shelf.find_moved_files().get(note.id, {})
-    for old, new in moved.items():
+    for old, new in call.shelf.find_moved_files(note).items():
         content = content.replace(old, new)
     if content == note.content:
         raise InvalidInput("no file that its text names was moved; nothing was changed")

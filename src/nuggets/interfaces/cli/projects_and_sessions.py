@@ -15,7 +15,7 @@ from nuggets.interfaces.cli.terminal_output import escape_controls, one_line, st
 from nuggets.operations.session_notes import session_agent
 
 if TYPE_CHECKING:
-    from nuggets.maintenance.trusted_repositories import SyncResult
+    from nuggets.operations.shared_memories import SyncResult
 
 # --- project list, move, join, leave, share, unshare, trust, untrust ---------------------------
 

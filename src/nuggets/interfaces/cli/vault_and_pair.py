@@ -42,7 +42,7 @@ def _watch(
     with suppress(KeyboardInterrupt):
         while True:
             looks = tuple(folder_fingerprint(folder, ending) for folder in folders())
-            now = (call.shelf.change_counter(), looks)
+            now = (call.shelf.revision, looks)
             if now != seen:
                 try:
                     outcome = run()
@@ -51,7 +51,7 @@ def _watch(
                 except NuggetsError as problem:  # a drive may come back
                     warn(f"Warning: {escape_controls(str(problem))}")
                 looks = tuple(folder_fingerprint(folder, ending) for folder in folders())
-                seen = (call.shelf.change_counter(), looks)
+                seen = (call.shelf.revision, looks)
             time.sleep(_PAUSE)
     return Outcome(None, [])
 

@@ -95,7 +95,7 @@ def prompt_text(name: str, topic: str) -> str:
 def resource_text(shelf: "NuggetShelf", uri: str, session: str) -> str:
     """The content of one of our URIs."""
     if uri.rstrip("/") == MEMORY_URI:
-        text = shelf.memory_text()
+        text = shelf.read_memory_file()[0]
         if not text:
             raise NotFound("MEMORY.md is not written yet: nothing was recalled often enough")
         return f"{PREFACE}\n{fence(text, source='MEMORY.md')}"

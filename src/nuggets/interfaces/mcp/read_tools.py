@@ -102,8 +102,7 @@ def _first_page(shape: Json) -> Json:
 
 
 def _doubt(result: RecallResult) -> str:
-    words = ", ".join(repr(one_line(word, LINE)) for word in result.missing)
-    return f"; not in its key: {words}" if words else ""
+    return f"; {one_line(result.doubt, LINE)}" if result.doubt else ""
 
 
 @tool(

@@ -119,7 +119,7 @@ MOST_LINKS = 20  # links of a note
 _NAME_FIELDS = ("id", "title")  # an id begins with the nugget
 _TRUST_FIELDS = ("source", "updatedAt")  # source and age
 _RECALL_FIELDS = (
-    *("found", "answer", "probability", "missing", "key", "nugget", "match", "ratio"),
+    *("found", "answer", "probability", "missing", "doubt", "key", "nugget", "match", "ratio"),
     *("confidence", "margin", "validFrom", "validUntil", "caveats"),
 )
 _INTERNAL = (  # of no use to a model

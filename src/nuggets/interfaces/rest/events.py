@@ -144,14 +144,12 @@ async def _stream(
 ) -> AsyncIterator[str]:
     revision = await run_in_threadpool(lambda: shelf.revision)
     yield _event("hello", {"revision": revision})
-    sent_at, counter = time.monotonic(), 0
+    sent_at = time.monotonic()
     while not stopping():
         await asyncio.sleep(LOOK_SECONDS)
-        news, update = await run_in_threadpool(_change_counter, shelf), None
-        if news != counter:
-            if not await run_in_threadpool(_may_see, request):
-                return
-            counter, update = news, await run_in_threadpool(_update_since, shelf, revision)
+        if not await run_in_threadpool(_may_see, request):
+            return
+        update = await run_in_threadpool(_update_since, shelf, revision)
         if update is not None:
             revision = update["revision"]
             yield _event("change" if "put" in update else "reload", update)
@@ -166,13 +164,6 @@ def _may_see(request: Request) -> bool:
         return is_still_member(request)
     except NuggetsError:  # the browser asks again, and is told what is wrong
         return False
-
-
-def _change_counter(shelf: NuggetShelf) -> int:
-    try:
-        return shelf.change_counter()
-    except NuggetsError:  # the next request reports the problem
-        return 0
 
 
 def _update_since(shelf: NuggetShelf, last: int) -> Json | None:

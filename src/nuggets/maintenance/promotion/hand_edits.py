@@ -10,10 +10,11 @@ lines are gone at once, nobody deleted them one by one: another version of the f
 """
 
 from collections.abc import Callable, Collection, Mapping
+from functools import cached_property
 
 from nuggets.domain.records import Changes, MemoryNote
-from nuggets.domain.state import Overlay, State
-from nuggets.domain.three_way_merge import are_too_many
+from nuggets.domain.state import MemoryState, State, load_state
+from nuggets.domain.three_way_merge import are_alike, are_too_many
 from nuggets.errors import NuggetsError
 from nuggets.maintenance.promotion.entries import apply_edit, entry_text, line_for, title_of
 from nuggets.maintenance.promotion.entry_placement import Line, is_item, parse_lines, structure
@@ -32,7 +33,6 @@ ACTION = "edit_memory_file"
 # nobody says who edits the file
 CLIENT = Client("memory file", refuses_credentials=True, is_unattended=True)
 CHANGED_TOO = "the memory was changed too"
-LEAST_SIMILARITY = 0.6  # of two lines, by `difflib`: the same entry, changed
 _CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ")
 
 
@@ -136,12 +136,16 @@ class _Import:
         self.shelf = shelf
         self.path = path
         self.why_not = why_not
-        self.state = Overlay(shelf.state)
         self.put: dict[str, MemoryNote] = {}
         self.marks: dict[str, object] = {}
         self.entries = dict(written.entries)
         self.written = written
         self.refused: dict[str, str] = {}
+
+    @cached_property
+    def state(self) -> MemoryState:
+        """The memories as they are after the edits so far."""
+        return load_state(self.shelf.state)
 
     def run(self, found: PersonEdits, notes: Mapping[str, MemoryNote]) -> EditImport:
         changed = [i for i, line in found.changed.items() if self._change(notes[i], line)]
@@ -317,7 +321,4 @@ def _same_content(note: MemoryNote, line: str) -> bool:
 
 
 def _alike(note: MemoryNote, line: str) -> bool:
-    from difflib import SequenceMatcher
-
-    matcher = SequenceMatcher(None, line_for(note), line, autojunk=False)
-    return matcher.quick_ratio() >= LEAST_SIMILARITY and matcher.ratio() >= LEAST_SIMILARITY
+    return are_alike(line_for(note), line)

@@ -7,7 +7,7 @@ from typing import Any
 
 from nuggets.domain.marks import FILE_MARK, checksum, is_block_file, memory_file_records
 from nuggets.domain.records import Changes, MemoryNote, ProjectMove
-from nuggets.domain.state import Notes, Overlay, State, merged_into
+from nuggets.domain.state import Notes, State, load_state, merged_into
 from nuggets.domain.times import invalidity
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.atomic_files import remove_leftovers
@@ -96,10 +96,9 @@ class MemoryFiles:
             with transactions.reading() as view:  # all notes, because each gets an explanation
                 text = file_access.read(path) if path else ""
                 decided = self._decide_edits(path, project, text)
-                overlay = Overlay(view.state)
-                overlay.apply(decided.changes)
-                notes = dict(overlay.notes.items())
-                done = self._merge(text, notes, overlay, path, project, decided.written)
+                after = load_state(view.state)
+                after.apply(decided.changes)
+                done = self._merge(text, after.notes, after, path, project, decided.written)
                 return done._replace(edits=decided.edits)
         with transactions.exclusive():
             self._move_record(path)

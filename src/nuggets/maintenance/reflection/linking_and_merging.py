@@ -249,7 +249,7 @@ def _is_repeated(note: MemoryNote, other: MemoryNote) -> bool:
     return (
         not any(link.to == other.id and link.reason == CONTRADICTS for link in note.links)
         and _details(note) == _details(other)
-        and may_name_the_same(note.title, other.title)
+        and may_name_the_same(note.title, other.title, note.content)
         and says_all(other.content, note.content)
     )
 

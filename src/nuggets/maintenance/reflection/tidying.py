@@ -32,8 +32,10 @@ from nuggets.operations.notes_and_links import archive_note, normal_content
 
 # Indented lines, headings and numbered steps; prompts, fences, rows of a table, what reads as code.
 _NO_PROSE = re.compile(r"\s|#|\d+[.)]\s|\$ |.*(\||\t|```|~~~|[={}]|;$|\s--\w)")
+_FIELD = re.compile(r"(?:[-*+•]\s+)?(?:\*\*|__)?\w+(?:[ -]\w+){0,2}:(?:\*\*|__)?\s")  # "A: no"
 _HEADING = re.compile(r"#|-{3,}$|={3,}$|\*\*[^*]+\*\*:?$|__.+__:?$|\[.+\]$|.*:$")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s")
+QUESTION_MARKS = ("?", "？")
 # A shorter line may be meant to come again after others: "Wait one minute", "Ben: deploy".
 STATEMENT_WORDS = 4
 
@@ -61,8 +63,9 @@ def tidy(note: MemoryNote) -> str:
 def _without_repetition(content: str) -> str:
     """Remove lines of prose that follow themselves, and statements that their section has already.
 
-    Others may be meant to come again: code, rows of a table, steps, names, what holds in another
-    section too. A line that indented lines follow stays, or these would belong to another one.
+    Others may be meant to come again: code, rows of a table, steps, names, fields of records, what
+    holds in another section too, or answers another question. A line that indented lines follow
+    stays, or these would belong to another one.
     """
     lines = content.split("\n")
     lines_kept: list[str] = []
@@ -74,17 +77,20 @@ def _without_repetition(content: str) -> str:
         if not is_code and _begins_section(line, below):
             section = set()
         is_repeated = line == above or (line in section and _is_statement(line))
-        if is_code or not _is_prose(line) or not is_repeated or below[:1].isspace():
+        is_answer = number > 1 and lines[number - 2].endswith(QUESTION_MARKS)
+        may_repeat = is_code or is_answer or not _is_prose(line) or below[:1].isspace()
+        if may_repeat or not is_repeated:
             lines_kept.append(line)
+            above = line or above
         if not is_code:
             section.add(line)
-        above = line or above
     return "\n".join(lines_kept)
 
 
 def _begins_section(line: str, below: str) -> bool:
-    """Whether it is a heading of any kind, or the line above a list."""
-    return bool(_HEADING.match(line) or (line and _ITEM.match(below) and not _ITEM.match(line)))
+    """Whether it is a heading of any kind, a field of a record, or the line above a list."""
+    is_list = line and _ITEM.match(below) and not _ITEM.match(line)
+    return bool(_HEADING.match(line) or _FIELD.match(line) or is_list)
 
 
 def _is_statement(line: str) -> bool:
@@ -93,7 +99,9 @@ def _is_statement(line: str) -> bool:
 
 
 def _is_prose(line: str) -> bool:
-    return any(map(str.isalpha, line)) and not _NO_PROSE.match(line)
+    is_question = line.endswith(QUESTION_MARKS)
+    reads_on = any(map(str.isalpha, line)) and not is_question
+    return reads_on and not (_NO_PROSE.match(line) or _FIELD.match(line))
 
 
 def _difference(before: str, after: str) -> str:

@@ -75,7 +75,6 @@ class Exports:
         self._is_edited = False  # by someone, and not imported yet
         self._is_behind = False  # a file must be written again
         self._refresher: ModuleType | None = None  # loaded when one was started
-        self._copied: dict[str, str] = {}  # statuses that could not be recorded
         self._problems: dict[str, str] = {}  # files that are left as they are, and why
         self.notices: tuple[str, ...] = ()  # imported edits that a person should know of
 
@@ -103,7 +102,7 @@ class Exports:
         registers = self._access.registers()
         recorded = registers.exports
         changed = changed_files(files, recorded)
-        self._is_edited = any(self._copied.get(name) != statuses[name] for name in changed)
+        self._is_edited = bool(changed)
         self._unedited = None if self._is_edited else statuses
         if registers.has_unexported or is_incomplete(files, recorded):
             self._is_behind = True
@@ -138,13 +137,6 @@ class Exports:
         self.forget_look()
         self._is_edited, self._is_behind = False, True
         return imported
-
-    def are_only_copies(self) -> bool:
-        """Where nothing can be written: were all changed files only copied?"""
-        from nuggets.stores.exports.edits import copied_files
-
-        self._copied = copied_files(self._directory, exports(self._access.database()))
-        return all(self._copied.values())
 
     # --- refreshing -------------------------------------------------------------------------
 

@@ -7,12 +7,11 @@ What an edit means for notes is decided by a function that the caller gives.
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from nuggets.domain import codec
 from nuggets.domain.records import Changes, ExternalEdit, MemoryNote, NuggetConfig
-from nuggets.domain.state import Database, MemoryState, Overlay, State
+from nuggets.domain.state import Database, MemoryState, State, load_state
 from nuggets.domain.three_way_merge import merge_record
 from nuggets.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreError
 from nuggets.filesystem.atomic_files import open_plain, unreadable, unwritable
@@ -182,7 +181,6 @@ class EditImport:
         self._decide = decide
         self._recorded = exports(database)
         self._files = documented_files(directory)
-        self._put_back: set[str] = set()  # files that are older copies
         self.notices: list[str] = []  # what a person should know of an edit
 
     def run(self, commit: Callable[[Changes], int], now: str) -> bool:
@@ -210,16 +208,16 @@ class EditImport:
             if changes is not None:
                 both = _count_conflicts(changes, self._state, base)
                 revision = commit(changes)
-                if edited.name in self._put_back:
-                    self.notices.append(
-                        f"an older copy of {edited.name} was put back, and what it lacks is gone; "
-                        f"`nuggets undo {revision}` brings it back"
-                    )
                 if both:
                     self.notices.append(
                         f"an edit of {edited.name} changed {both} of the memories that others "
                         f"changed since; `nuggets undo {revision}` brings theirs back"
                     )
+            elif self._is_older(edited):
+                self.notices.append(
+                    f"{edited.name} is an older copy that nobody edited: it changes nothing, and "
+                    "is written again. `nuggets undo` takes back what was written since"
+                )
             self._record_import(edited)
             imported = True
         return imported
@@ -292,7 +290,7 @@ class EditImport:
         """What the author of an edit saw; the changes that import it, None if it says nothing new;
         how many memories it lacks that are kept."""
         # A graph has every note: they are loaded once instead of one by one.
-        state = self._state if edited.edit.nugget else _load(self._state)
+        state = self._state if edited.edit.nugget else load_state(self._state)
         base = None if only_adds else self._base(edited, state)
         return base, *self._decide_changes(edited, state, base, now)
 
@@ -308,35 +306,17 @@ class EditImport:
             return self._state_at(sound if known.is_sound else self._current, state)
         if moment_of(self._database, exported.revision) != exported.saved_at:
             return None
-        base = self._state_at(exported, state)
-        if known is not None and self._is_restored(edited, exported.revision, known, base):
-            self._put_back.add(edited.name)
-            return self._state_at(self._current, state)
-        return base
+        return self._state_at(exported, state)
+
+    def _is_older(self, edited: EditedFile) -> bool:
+        known = self._recorded.get(edited.name)
+        return bool(known and edited.exported and edited.exported.revision < known.revision)
 
     def _state_at(self, exported: ExportedRevision, state: State) -> State:
         back = changes_back_to(self._database, self._state, exported)
-        if isinstance(state, MemoryState):
-            copy = _load(state)
-            copy.apply(back)
-            return copy
-        overlay = Overlay(state)
-        overlay.apply(back)
-        return overlay
-
-    def _is_restored(self, edited: EditedFile, revision: int, known: Export, base: State) -> bool:
-        """Did someone replace a newer export by this older one? Then later changes shall go.
-
-        One that is newer than its row was put in place by a process that was killed before it wrote
-        the row. If the database is newer in the directory than the file, someone copied both while
-        another process wrote, and a file that lags behind means nothing.
-        """
-        if revision > known.revision:
-            return False
-        if edited.file.status.st_ctime_ns < _database_ctime_ns(self._directory):
-            return False
-        changes, kept = self._decide_changes(edited, base, base, self._current.saved_at)
-        return changes is None and not kept
+        copy = load_state(state)
+        copy.apply(back)
+        return copy
 
     def _decide_changes(
         self, edited: EditedFile, state: State, base: State | None, now: str
@@ -355,28 +335,6 @@ class EditImport:
         return None if is_empty else changes, kept
 
 
-def copied_files(directory: str, recorded: dict[str, Export]) -> dict[str, str]:
-    """The statuses of files that are not as recorded, by name; "" for those that were edited, and
-    not only copied."""
-    statuses = {}
-    for name in changed_files(documented_files(directory), recorded):
-        statuses[name] = ""
-        with suppress(StoreError):
-            content, status = read_settled(os.path.join(directory, name))
-            if name in recorded and recorded[name].checksum == checksum_of(content):
-                statuses[name] = status_of(status)
-    return statuses
-
-
-def _load(state: State) -> MemoryState:
-    """A copy in memory."""
-    copy = MemoryState()
-    copy.notes.update(state.notes.items())
-    copy.nuggets.update(state.nuggets)
-    copy.marks.update(state.marks)
-    return copy
-
-
 def _count_conflicts(changes: Changes, state: State, base: State | None) -> int:
     """How many notes both the author of an edit and someone else since have changed. The edit
     holds."""
@@ -392,19 +350,6 @@ def _count_conflicts(changes: Changes, state: State, base: State | None) -> int:
 
 def _words(note: MemoryNote) -> dict[str, str]:
     return {"title": note.title, "content": note.content}
-
-
-def _database_ctime_ns(directory: str) -> int:
-    """When the database was last written or copied here; no program can set that time."""
-    newest = 0
-    for name in ("nuggets.db", "nuggets.db-wal"):
-        try:
-            status = os.stat(os.path.join(directory, name))
-        except OSError:
-            continue
-        if status.st_size:  # an empty log was made by opening the database
-            newest = max(newest, status.st_ctime_ns)
-    return newest
 
 
 # --- what an export showed, computed backwards from before-images and recalls ------------------

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from nuggets.errors import StoreError
 from nuggets.stores.postgresql.schema import TABLES, VIEWS
@@ -19,63 +19,13 @@ if TYPE_CHECKING:
 
     from nuggets.filesystem.shelf_location import DatabaseUrl
 
-Purpose = Literal["work", "lock"]
-
 RETRY_SECONDS = 5.0  # as long as a server takes to start again, or a standby to take over
-MOST_IDLE = 16  # connections of each purpose that are kept for later
+MOST_IDLE = 16  # connections that are kept for later
 _PAUSE_SECONDS = 0.1  # between attempts, so that many clients do not keep a server from starting
 _CONNECT_SECONDS = 10  # for one attempt at one host
 _PREPARED = 300  # statements that a connection keeps prepared
-_IDLE, _IN_TRANSACTION = 0, (2, 3)  # libpq's PQTRANS_IDLE; PQTRANS_INTRANS, PQTRANS_INERROR
+_IDLE = 0  # libpq's PQTRANS_IDLE
 INSTALL = "pip install 'nuggets-memory[postgresql]'"
-
-
-class Link:
-    """One connection, and which shelf it shows outside of transactions."""
-
-    def __init__(self, url: "DatabaseUrl") -> None:
-        self._psycopg = driver()
-        self._connection: psycopg.Connection[Any] = _connect(self._psycopg, url)
-        self.shelf: int | None = 0  # none; None: not known
-        self._is_rolling_back = False
-
-    @property
-    def connection(self) -> "psycopg.Connection[Any]":
-        """The connection, once what was sent ahead is done."""
-        if self._is_rolling_back:
-            self._is_rolling_back = False
-            while self._connection.pgconn.get_result() is not None:
-                pass
-        return self._connection
-
-    @property
-    def is_open(self) -> bool:
-        return not self._connection.closed
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing is under way but a rollback."""
-        return self._is_rolling_back or self._connection.pgconn.transaction_status == _IDLE
-
-    @property
-    def in_transaction(self) -> bool:
-        if self._is_rolling_back:
-            return False
-        return self._connection.pgconn.transaction_status in _IN_TRANSACTION
-
-    def send_rollback(self) -> None:
-        """Roll back without waiting for the answer, which nobody needs."""
-        pgconn = self.connection.pgconn
-        try:
-            pgconn.send_query(b"ROLLBACK")
-            pgconn.flush()
-        except self._psycopg.Error:
-            self.close()
-        else:
-            self._is_rolling_back = True
-
-    def close(self) -> None:
-        self._connection.close()
 
 
 class Connections:
@@ -84,7 +34,7 @@ class Connections:
     def __init__(self, url: "DatabaseUrl") -> None:
         self._url = url
         self._users = 0
-        self._idle: dict[Purpose, list[Link]] = {"work": [], "lock": []}
+        self._idle: list[psycopg.Connection[Any]] = []
         self._lock = threading.Lock()
 
     def open(self) -> None:
@@ -99,27 +49,27 @@ class Connections:
         if not self._users:
             self.close_idle()
 
-    def take(self, purpose: Purpose) -> Link:
+    def take(self) -> "psycopg.Connection[Any]":
         with self._lock:
-            while self._idle[purpose]:
-                link = self._idle[purpose].pop()
-                if link.is_open:
-                    return link
-        return Link(self._url)
+            while self._idle:
+                connection = self._idle.pop()
+                if not connection.closed:
+                    return connection
+        return _connect(driver(), self._url)
 
-    def give_back(self, link: Link, purpose: Purpose) -> None:
+    def give_back(self, connection: "psycopg.Connection[Any]") -> None:
         with self._lock:
-            if self._users and link.is_idle and len(self._idle[purpose]) < MOST_IDLE:
-                self._idle[purpose].append(link)
+            is_idle = connection.pgconn.transaction_status == _IDLE
+            if self._users and is_idle and len(self._idle) < MOST_IDLE:
+                self._idle.append(connection)
                 return
-        link.close()
+        connection.close()
 
     def close_idle(self) -> None:
         with self._lock:
-            idle = self._idle["work"] + self._idle["lock"]
-            self._idle = {"work": [], "lock": []}
-        for link in idle:
-            link.close()
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
 
 
 _by_process_and_address: dict[tuple[int, str], Connections] = {}
@@ -155,7 +105,7 @@ def _cursor_class(psycopg: Any) -> Any:
     return Cursor
 
 
-def _connect(psycopg: Any, url: "DatabaseUrl") -> Any:
+def _connect(psycopg: Any, url: "DatabaseUrl") -> "psycopg.Connection[Any]":
     """Connect; while the server is starting, or not there for a moment, again and again."""
     give_up = time.monotonic() + RETRY_SECONDS
     while True:
@@ -171,8 +121,8 @@ def _connect(psycopg: Any, url: "DatabaseUrl") -> Any:
                 raise _refusal(problem, url) from None  # the driver's error may show the address
             time.sleep(_PAUSE_SECONDS)
         else:
-            _adapt(psycopg, connection)
-            return connection
+            _adapt(connection)
+            return connection  # type: ignore[no-any-return]
 
 
 def _parameters(psycopg: Any, url: "DatabaseUrl") -> dict[str, Any]:
@@ -188,7 +138,7 @@ def _parameters(psycopg: Any, url: "DatabaseUrl") -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if name not in options}
 
 
-def _adapt(psycopg: Any, connection: Any) -> None:
+def _adapt(connection: Any) -> None:
     """Numbers as the tables have them: all whole ones of 64 bits, and no decimals."""
     from psycopg.types.numeric import Int8Dumper, NumericBinaryLoader, NumericLoader
 

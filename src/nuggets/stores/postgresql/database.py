@@ -1,14 +1,13 @@
 """A PostgreSQL database as one shelf uses it, and what its errors mean. Knows no notes."""
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from nuggets.errors import StoreBusy, StoreError
-from nuggets.stores.postgresql.connections import Link, Purpose, connections_to, driver
-from nuggets.stores.postgresql.schema import TABLES, VIEWS, plain_insert, statement
+from nuggets.stores.postgresql.connections import connections_to, driver
+from nuggets.stores.postgresql.schema import statement
 
 if TYPE_CHECKING:
     import psycopg
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 _ROWS_TOGETHER = 1000  # rows that are sent at once
 _SHOW_SHELF = "SELECT set_config('nuggets.shelf', $1, $2::bigint::int::bool)"
-_ROWS_COPIED = 100  # from so many rows on COPY is faster than INSERT
 
 
 class ConnectionLost(StoreError):
@@ -31,23 +29,18 @@ class Database:
     until `close`; else each statement takes one.
     """
 
-    def __init__(
-        self, url: "DatabaseUrl", *, purpose: Purpose = "work", is_session: bool = False
-    ) -> None:
+    def __init__(self, url: "DatabaseUrl", *, is_session: bool = False) -> None:
         self.url = url
         self.path = url.shown
         self._driver = driver()
         self._connections = connections_to(url)
         self._connections.open()
-        self._purpose = purpose
         self._is_session = is_session
-        self._link: Link | None = None
+        self._connection: psycopg.Connection[Any] | None = None
         self.shelf = 0  # the number of the one that is shown; 0: none
         self._has_begun = False  # a transaction, which was neither committed nor rolled back
         self._is_lost = False  # the connection of that transaction: nothing more may be done in it
         self._is_durable = True
-        self.rows_sent = 0
-        self._copies: bool | None = None  # not asked yet
         self._queue: list[tuple[str, list[Sequence[Any]]]] = []  # writes not sent yet
 
     @property
@@ -60,10 +53,11 @@ class Database:
         try:
             if self._is_lost:
                 raise self._loss()
-            if self._link is None:
-                self._link = self._connections.take(self._purpose)
-            with self._showing_shelf(self._link):
-                yield self._link.connection
+            if self._connection is None:
+                self._connection = self._connections.take()
+            if self.shelf and not self._has_begun:  # a transaction begins with saying it
+                self._queue.insert(0, (_SHOW_SHELF, [(str(self.shelf), False)]))
+            yield self._connection
         except self._driver.Error as problem:
             raise self._explain(problem) from problem
         finally:
@@ -72,23 +66,11 @@ class Database:
                 if not self._is_session:
                     self.let_go()
 
-    @contextmanager
-    def _showing_shelf(self, link: Link) -> Iterator[None]:
-        """A transaction begins with saying which shelf it shows. Outside of one, the connection
-        shows it from the next statement on, with which that is sent. If that fails, so has this."""
-        if self._has_begun or link.shelf == self.shelf:
-            yield
-            return
-        link.shelf = None
-        self._queue.insert(0, (_SHOW_SHELF, [(str(self.shelf), False)]))
-        yield
-        link.shelf = self.shelf
-
     def let_go(self) -> None:
         """End the session, if there is one; nothing of it must be left."""
-        link, self._link = self._link, None
-        if link is not None and link.is_open:
-            self._connections.give_back(link, self._purpose)
+        connection, self._connection = self._connection, None
+        if connection is not None and not connection.closed:
+            self._connections.give_back(connection)
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> "psycopg.Cursor[Any]":
         translated: Any = statement(sql)
@@ -103,43 +85,10 @@ class Database:
         waits, remaining = self.in_transaction, iter(rows)  # which may ask this database
         while chunk := list(islice(remaining, _ROWS_TOGETHER)):
             _check_texts(chunk)
-            self.rows_sent += len(chunk)
-            plain = plain_insert(sql) if len(chunk) >= _ROWS_COPIED else None
-            if plain is not None and self._may_copy():
-                self._copy_rows(*plain, chunk)
-                continue
             self._queue.append((statement(sql), chunk))
             if len(chunk) == _ROWS_TOGETHER or not waits:
                 with self._sending_queue():
                     pass
-
-    def _may_copy(self) -> bool:
-        """PostgreSQL copies nothing into tables whose row-level security holds for this user."""
-        if self._copies is None:
-            sql = "SELECT NOT row_security_active(?::text::regclass)"
-            self._copies = bool(self.value(sql, (f"{TABLES}.notes",)))
-        return self._copies
-
-    def _copy_rows(self, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Insert many rows with COPY, which takes tables only; a connection knows its shelf."""
-        columns = columns or self._columns_of(table)
-        script: Any = f"COPY {TABLES}.{table} ({columns}) FROM STDIN"
-        with (
-            self._after_queue() as connection,
-            connection.cursor() as cursor,
-            cursor.copy(script) as copy,
-        ):
-            for row in rows:
-                copy.write_row(row)
-
-    def _columns_of(self, table: str) -> str:
-        """The columns of a view but the shelf, in their order."""
-        names: str = self.value(
-            "SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute"
-            " WHERE attrelid = ?::text::regclass AND attnum > 0 AND attname <> 'shelf'",
-            (f"{VIEWS}.{table}",),
-        )
-        return names
 
     @contextmanager
     def _sending_queue(self) -> Iterator["psycopg.Connection[Any]"]:
@@ -182,11 +131,6 @@ class Database:
             row = cursor.fetchone() if cursor.description else None
         return None if row is None else row[0]
 
-    def announcements(self) -> list[str]:
-        """What was announced on the channels that are listened to, since the last call."""
-        with self._after_queue() as connection:
-            return [message.payload for message in connection.notifies(timeout=0)]
-
     def begin(self, *, writing: bool) -> None:
         self._has_begun = True
         if not writing:
@@ -216,8 +160,11 @@ class Database:
 
     def rollback(self) -> None:
         self._queue, self._has_begun, self._is_lost = [], False, False
-        if self._link is not None and self._link.in_transaction:
-            self._link.send_rollback()
+        if self._connection is not None:
+            try:
+                self._connection.rollback()
+            except self._driver.Error:
+                self._connection.close()
         if not self._is_session:
             self.let_go()
 
@@ -227,16 +174,16 @@ class Database:
 
     def disconnect(self) -> None:
         """Close the connection of the session or transaction, if there is one."""
-        link, self._link = self._link, None
-        if link is not None:
-            link.close()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
 
     def close(self) -> None:
         self.disconnect()
         self._connections.close()
 
     def _explain(self, problem: "psycopg.Error") -> StoreError:
-        is_lost = self._link is None or not self._link.is_open
+        is_lost = self._connection is None or self._connection.closed
         if is_lost or (problem.sqlstate or "").startswith(("57P", "08")):
             self.disconnect()
             self._is_lost = self._has_begun
@@ -287,47 +234,3 @@ def _explain_state(problem: "psycopg.Error", shown: str) -> StoreError:
             "was changed)"
         )
     return StoreError(f"{shown}: {text} (nothing was changed)")
-
-
-# --- commits that the server announces --------------------------------------------------------
-# The server announces them, so nobody need poll the revision. An announcement can be missed (a
-# writer that is killed after its commit, a connection that is lost, a pooler that passes none on),
-# so every few seconds a commit is assumed.
-
-
-CHANNEL = "nuggets"
-MISSED_SECONDS = 5.0  # after that an announcement may have been missed
-
-
-class CommitListener:
-    """A connection that listens. One thread at a time may use it."""
-
-    def __init__(self, url: "DatabaseUrl", shelf: int) -> None:
-        self._url = url
-        self._shelf = str(shelf)
-        self._listening: Database | None = None
-        self._number = 0
-        self._counted_at = 0.0
-
-    def count(self) -> int:
-        """A number that changes when someone may have written."""
-        may_have_changed = time.monotonic() - self._counted_at > MISSED_SECONDS
-        try:
-            if self._listening is None:
-                self._listening = Database(self._url, is_session=True)
-                may_have_changed = True
-                self._listening.run(f"LISTEN {CHANNEL}")
-            may_have_changed = self._shelf in self._listening.announcements() or may_have_changed
-        except StoreError:
-            self.close()
-            may_have_changed = True
-        if may_have_changed:
-            self._number += 1
-            self._counted_at = time.monotonic()
-        return self._number
-
-    def close(self) -> None:
-        if self._listening is not None:
-            with suppress(StoreError):
-                self._listening.close()
-            self._listening = None

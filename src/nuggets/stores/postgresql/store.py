@@ -3,33 +3,30 @@
 A reader sees one snapshot (REPEATABLE READ) and never waits. A writer holds an advisory lock of the
 shelf on a connection of its own, so that waiting for it blocks no reader of the same process. That
 a revision is the key of a commit makes sure that no two writers write the same one, should the
-connection with the lock be lost. After commits the number of the shelf is announced (`NOTIFY
-nuggets`).
+connection with the lock be lost.
 
 A lost connection is opened again when the next operation begins. Inside an operation it is an
 error: the server has rolled back by then.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nuggets.domain import times
 from nuggets.domain.marks import describe_unfinished
-from nuggets.domain.records import ExportsStatus, Touch
 from nuggets.errors import StoreBusy, StoreError
-from nuggets.stores.postgresql.database import CHANNEL, CommitListener, ConnectionLost, Database
+from nuggets.stores.postgresql.database import ConnectionLost, Database
 from nuggets.stores.postgresql.schema import (
     LOCKS,
-    analyze_young_tables,
     find_or_create_shelf,
     prepare_tables,
     refuse_newer,
 )
 from nuggets.stores.sql import schema
-from nuggets.stores.sql.commit_writer import INSERT_COMMIT, apply_touches
+from nuggets.stores.sql.commit_writer import INSERT_COMMIT
 from nuggets.stores.sql.schema import IndexKind
-from nuggets.stores.sql.store import SqlStore
+from nuggets.stores.sql.store import Store
 
 if TYPE_CHECKING:
     from nuggets.filesystem.shelf_location import DatabaseUrl
@@ -37,7 +34,6 @@ if TYPE_CHECKING:
     from nuggets.stores.sqlite.store import SqliteStore
 
 T = TypeVar("T")
-_MANY_ROWS = 1000  # written at once: the planner should know of them
 _HOLDER = (
     "SELECT a.application_name || ' at ' || coalesce(host(a.client_addr), 'the server itself')"
     " FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid"
@@ -46,7 +42,7 @@ _HOLDER = (
 )
 
 
-class PostgresqlStore(SqlStore):
+class PostgresqlStore(Store):
     """One shelf of a database."""
 
     is_remote = True
@@ -63,12 +59,9 @@ class PostgresqlStore(SqlStore):
         self._url = url
         self._connected: Database | None = None
         self._locking: Database | None = None  # holds the lock, in a session of its own
-        self._listener: CommitListener | None = None
         self._checked: Database | None = None  # the connection on which all indexes are current
         self._shelf = 0  # its number; 0: not known yet
         self._optional: frozenset[str] = frozenset()  # indexes that the shelf had at the last write
-        self._announcement = ""  # SQL that goes with the next unlock
-        self._are_recalls_waiting = False  # when the lock was taken
         super().__init__(self._database, kinds, clock)
 
     def _database(self) -> Database:
@@ -122,12 +115,8 @@ class PostgresqlStore(SqlStore):
                 self.state.forget()
                 self._asked().rollback()
 
-    def needs_migration(self) -> bool:
-        """Its tables belong to many shelves; whoever connects first has migrated them."""
-        return False
-
     def _has_stale_index(self, database: Database) -> bool:
-        return not self._lock.depth and bool(self._stale_kinds(database))
+        return not self._depth and bool(self._stale_kinds(database))
 
     def _stale_kinds(self, database: Database) -> list[IndexKind]:
         if self._checked is database:
@@ -137,14 +126,6 @@ class PostgresqlStore(SqlStore):
             self._checked = database
         return stale
 
-    def change_counter(self) -> int:
-        """Counts announcements of commits; without a connection to listen on, each look."""
-        with self._mutex:
-            if self._listener is None:
-                self._begin_anew(lambda database: None)  # the shelf's number must be known
-                self._listener = CommitListener(self._url, self._shelf)
-            return self._listener.count()
-
     # --- writing ----------------------------------------------------------------------------
 
     def _take_process_lock(self, wait_seconds: float) -> None:
@@ -152,11 +133,10 @@ class PostgresqlStore(SqlStore):
         self._take_advisory_lock(wait_seconds)
 
     def _release_process_lock(self) -> None:
-        announcement, self._announcement = self._announcement, ""
         lock = self._locking
         assert lock is not None
         try:
-            lock.run(f"SELECT pg_advisory_unlock({LOCKS}, {self._shelf}){announcement}")
+            lock.run(f"SELECT pg_advisory_unlock({LOCKS}, {self._shelf})")
         except StoreError:
             lock.disconnect()  # which unlocks, too
         else:
@@ -167,21 +147,20 @@ class PostgresqlStore(SqlStore):
 
     def _take_advisory_lock(self, wait_seconds: float) -> None:
         if self._locking is None:
-            self._locking = Database(self._url, purpose="lock", is_session=True)
+            self._locking = Database(self._url, is_session=True)
         try:
             self._try_advisory_lock(self._locking, wait_seconds)
         except ConnectionLost:
             self._try_advisory_lock(self._locking, wait_seconds)
 
     def _try_advisory_lock(self, lock: Database, wait_seconds: float) -> None:
-        # The session announces, and writes nothing.
-        script = f"SET synchronous_commit = off; SET lock_timeout = {wait_seconds * 1000:.0f}; "
         if not wait_seconds:
-            if not lock.run(f"{script}SELECT pg_try_advisory_lock({LOCKS}, {self._shelf})"):
+            if not lock.run(f"SELECT pg_try_advisory_lock({LOCKS}, {self._shelf})"):
                 raise self._busy(lock)
             return
+        timeout = f"SET LOCAL lock_timeout = {wait_seconds * 1000:.0f}"
         try:
-            lock.run(f"{script}SELECT pg_advisory_lock({LOCKS}, {self._shelf})")
+            lock.run(f"{timeout}; SELECT pg_advisory_lock({LOCKS}, {self._shelf})")
         except StoreBusy:
             raise self._busy(lock) from None
 
@@ -232,10 +211,9 @@ class PostgresqlStore(SqlStore):
 
     def _prepare(self, *, import_edits: bool) -> None:
         with self._mutex:
-            current = self._begin_anew(lambda database: refuse_newer(database, self._kinds))
-            self._are_recalls_waiting = current.are_recalls_waiting
-            if current.optional != self._optional:  # another process made or dropped one
-                self._optional = current.optional
+            optional = self._begin_anew(lambda database: refuse_newer(database, self._kinds))
+            if optional != self._optional:  # another process made or dropped one
+                self._optional = optional
                 self._indexes.set_existing(None)
             stale = self._stale_kinds(self._asked())
             if stale:
@@ -256,77 +234,11 @@ class PostgresqlStore(SqlStore):
         for statement in kind.tables:
             self._asked().execute(f"DELETE FROM {schema.table_name(statement)}")
 
-    def _finish_commits(self) -> None:
-        """Announce them with the lock's connection: `NOTIFY` would make commits wait in line."""
-        self._announcement = f", pg_notify('{CHANNEL}', '{self._shelf}')"
-        database = self._asked()
-        if database.rows_sent > _MANY_ROWS:
-            database.rows_sent = 0
-            with suppress(StoreError):  # only its owner may
-                analyze_young_tables(database)
-
-    @contextmanager
-    def _take_waiting_recalls(self) -> Iterator[tuple[Touch, ...]]:
-        if not self._are_recalls_waiting:
-            yield ()
-            return
-        rows = self._asked().execute(
-            "SELECT number, note, session, at, kind FROM waiting_recalls ORDER BY number"
-        )
-        waiting = rows.fetchall()
-        yield tuple(Touch(*touch) for _, *touch in waiting)
-        if waiting:
-            with suppress(StoreError):  # counted again they change nothing: a session counts once
-                self._asked().execute(
-                    "DELETE FROM waiting_recalls WHERE number <= ?", (waiting[-1][0],)
-                )
-
-    def _count(self, touches: Sequence[Touch]) -> None:
-        """The transaction holds the shelf's lock itself, which takes half the round trips."""
-        if self._lock.depth:
-            super()._count(touches)
-            return
-        try:
-            with self._mutex:
-                if self._asked().in_transaction:  # that of whoever has read what is counted
-                    self._asked().rollback()
-                if not self._begin_anew(self._begin_with_lock):
-                    raise StoreBusy("another process is writing")
-                self._write_recalls(touches)
-                self._commit()
-        except (StoreError, UnicodeError):
-            with self._mutex:
-                self._roll_back()
-            self._defer_recalls(touches)
-
-    def _begin_with_lock(self, database: Database) -> bool:
-        """Begin a transaction whose commit waits for no sync; False if another process writes."""
-        database.set_durable(False)
-        database.begin(writing=True)
-        database.set_durable(True)
-        lock = "SELECT pg_try_advisory_xact_lock(?::int, ?::int)"
-        return bool(database.value(lock, (LOCKS, self._shelf)))
-
-    def _defer_recalls(self, touches: Sequence[Touch]) -> None:
-        with suppress(StoreError, UnicodeError), self._mutex:
-            self._begin_anew(
-                lambda database: database.executemany(
-                    "INSERT INTO waiting_recalls (note, session, at, kind) VALUES (?, ?, ?, ?)",
-                    touches,
-                )
-            )
-
     # --- the rest ---------------------------------------------------------------------------
 
     def erase(self, note_ids: Collection[str]) -> list[str]:
-        from nuggets.stores.sql.history import erase
-
         with self.exclusive(), self._mutex:
-            with self._take_waiting_recalls() as waiting, self._transaction():
-                apply_touches(self._asked(), waiting)
-                erase(self._asked(), note_ids)
-                for index in self._indexes.all():
-                    index.forget_traces(note_ids)
+            self._erase_rows(note_ids)
             return [self._url.shown]
 
     def private_copy(self) -> "SqliteStore":
@@ -356,19 +268,6 @@ class PostgresqlStore(SqlStore):
     @property
     def unfinished_erasure(self) -> str:
         return "" if self._connected is None else describe_unfinished(self.state.marks)
-
-    def refresh_exports(self) -> None:
-        """There are no documented files of a shelf in a database."""
-
-    def follow_exports(self) -> None:
-        """There are none."""
-
-    def exports_status(self) -> ExportsStatus | None:
-        return None
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        return ()
 
     def find_defects(self, *, fix: bool) -> list["Defect"]:
         from nuggets.stores.doctor.database_defects import (
@@ -403,6 +302,3 @@ class PostgresqlStore(SqlStore):
             if self._locking is not None:
                 self._locking.close()
                 self._locking = None
-            if self._listener is not None:
-                self._listener.close()
-                self._listener = None

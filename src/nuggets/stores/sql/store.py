@@ -1,8 +1,8 @@
-"""The store in a SQL database: transactions, batches, recalls and history.
+"""The contract of every store, and what all share: transactions, batches, recalls and history.
 
 A writer holds the shelf's lock, decides on the current state, and commits once. A batch is one
 transaction. What differs between databases is in the subclasses: how one connects, who holds the
-lock between processes, where recalls wait that found it taken, and how rows are erased.
+lock between processes, and how rows are erased.
 
 The write lock is held as long as the lock between processes, `_mutex` only while the connection is
 used, so that a reader here never waits for a writer elsewhere.
@@ -14,22 +14,23 @@ import atexit
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from nuggets.domain.records import Changes, Touch
-from nuggets.errors import InvalidInput, StoreError, opened_before_fork
+from nuggets.errors import InvalidInput, StoreBusy, StoreError, opened_before_fork
 from nuggets.stores import process_lock
-from nuggets.stores.process_lock import WriteLock
-from nuggets.stores.sql.commit_writer import CommitWriter
+from nuggets.stores.sql.commit_writer import CommitWriter, apply_touches
 from nuggets.stores.sql.schema import IndexSet, existing_kinds, read_meta, record_format, table_name
 from nuggets.stores.sql.state import Damage, SqlState
 
 if TYPE_CHECKING:
-    from nuggets.domain.records import Commit, CommitSummary, EarlierImage
-    from nuggets.stores.base import Database, Store
+    from nuggets.domain.records import Commit, CommitSummary, EarlierImage, ExportsStatus
+    from nuggets.stores.base import Database, Defect
+    from nuggets.stores.recall_file import RecallFile
     from nuggets.stores.sql.schema import IndexKind
     from nuggets.stores.sql.shelf_copy import Copied
 
@@ -37,8 +38,16 @@ SECOND = len("2026-01-31T12:00:00")  # of a time
 DAMAGE_SHOWN = 3  # names, of many damaged records
 
 
-class SqlStore(ABC):
-    """What stores in SQL databases have in common."""
+class Store(ABC):
+    """All notes of one shelf, at a revision that grows by one with every write.
+
+    What is abstract here is what a backend has to add.
+    """
+
+    directory: str  # where its files are; "" if it has none
+    is_remote: bool  # on a database server? Then the directory holds what stays on this machine
+    process: int  # that opened it; no other may use it, which a forked child could
+    state: SqlState  # the current one; read it inside `reading` or `exclusive`
 
     def __init__(
         self,
@@ -53,15 +62,14 @@ class SqlStore(ABC):
         self.state = SqlState(database, self._damage)
         self._indexes = IndexSet(kinds, database, self.state)
         self.process = os.getpid()
-        self._lock = WriteLock(self._take_process_lock, self._release_process_lock)
+        self._threads = threading.RLock()  # one of them writes
+        self._depth = 0  # how often that one has taken the lock between processes
         self._mutex = threading.RLock()
         self._batch: CommitWriter | None = None
         self._batch_depth = 0
-        self._deferred_touches: list[Touch] = []  # reported while another thread wrote
-        self._kept_touches: dict[str, Touch] = {}  # by note: merely shown, and not written yet
+        self._kept_touches: list[Touch] = []  # not written yet
         self._touched_in = ""  # the second in which notes that were merely shown were last written
         self._has_committed = False  # since the lock was taken
-        self._looks = 0
         _stores.add(self)
 
     def _refuse_inherited(self) -> None:
@@ -69,11 +77,8 @@ class SqlStore(ABC):
             raise opened_before_fork()
 
     @abstractmethod
-    def follow_exports(self) -> None: ...
-
-    @abstractmethod
     def reading(self) -> AbstractContextManager[None]:
-        """All reads inside see one revision."""
+        """All reads inside see one revision. Never waits for a writer."""
 
     @abstractmethod
     def _take_process_lock(self, wait_seconds: float) -> None:
@@ -94,29 +99,71 @@ class SqlStore(ABC):
     def _prepare(self, *, import_edits: bool) -> None:
         """When the lock was taken: make sure that tables and indexes are current."""
 
-    def _finish_commits(self) -> None:  # noqa: B027
-        """Before the lock is released, if anything was committed."""
-
     def _follow_commits(self) -> None:  # noqa: B027
         """After the lock was released, if anything was committed."""
 
     @abstractmethod
-    def _take_waiting_recalls(self) -> AbstractContextManager[tuple[Touch, ...]]:
-        """Recalls that found the store locked, to be committed inside."""
+    def erase(self, note_ids: Collection[str]) -> list[str]:
+        """Erase dropped notes from the history and all files; the paths. Cannot be undone."""
 
     @abstractmethod
-    def _defer_recalls(self, touches: Sequence[Touch]) -> None:
-        """Keep recalls for the next commit, because the store is locked. Never fails."""
+    def private_copy(self) -> Store:
+        """A temporary store that holds what this one holds now, or at the moment that is being
+        read. Nobody else sees what is written to it."""
+
+    @abstractmethod
+    def copy_to(self, path: str) -> None:
+        """Copy everything into an empty file; others may write meanwhile."""
+
+    @property
+    @abstractmethod
+    def unfinished_erasure(self) -> str:
+        """Why a file may still hold what was erased; "" if none does."""
+
+    @abstractmethod
+    def find_defects(self, *, fix: bool) -> list[Defect]:
+        """What is not in order with files, rows and indexes; `fix` mends what can be."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Finish what is outstanding, and close all files."""
+
+    # --- the documented files: a store may have none ------------------------------------------
+
+    def refresh_exports(self) -> None:  # noqa: B027
+        """Write all documented files at the current revision, however long that takes."""
+
+    def follow_exports(self) -> None:  # noqa: B027
+        """Write the documented files of a small shelf, and have those of a larger one written by
+        another process. Never fails."""
+
+    def exports_status(self) -> ExportsStatus | None:
+        """The revision of the documented files; None if there are none."""
+        return None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should do something about, such as files that cannot be read."""
+        return ()
+
+    # --- indexes, history ---------------------------------------------------------------------
+
+    def needs_migration(self) -> bool:
+        """Will the first read migrate tables or index all notes, which may take long?"""
+        return False
 
     @property
     def indexes(self) -> Mapping[str, Any]:
+        """The indexes of the current state by name."""
         return self._indexes.ask()
 
     def has_index(self, name: str) -> bool:
+        """Does this shelf have the index? Read it inside `reading` or `exclusive`."""
         kind = self._indexes.kind(name)
         return kind is not None and bool(existing_kinds(read_meta(self._asked()), [kind]))
 
     def enable_index(self, name: str) -> None:
+        """Make an optional index, unless the shelf has it."""
         kind = self._indexes.kind(name)
         if kind is None:
             raise InvalidInput(f"this store keeps no index for {name}; a directory does")
@@ -130,6 +177,7 @@ class SqlStore(ABC):
                 self.indexes[name].rebuild(self.state.notes.with_places())
 
     def disable_index(self, name: str) -> None:
+        """Drop an optional index with its tables."""
         kind = self._indexes.kind(name)
         with self.exclusive():
             if kind is None or not self.has_index(name):
@@ -153,36 +201,38 @@ class SqlStore(ABC):
 
     @property
     def has_unsaved(self) -> bool:
+        """Did an index compute anything that the next `touch` should save?"""
         return self._indexes.has_unsaved
 
     @property
     def position(self) -> tuple[int, str]:
+        """The last revision and its time; 0 and "" at the beginning."""
         return self.state.position
-
-    def change_counter(self) -> int:
-        """A new number at each look: to look at the revision costs no more."""
-        self._looks += 1
-        return self._looks
 
     def commits(
         self, since: int = 0, note: str | None = None, *, newest_first: bool = False
     ) -> Iterator[Commit]:
+        """The commits after a revision that are still kept, or those that changed a note."""
         from nuggets.stores.sql.history import commits
 
         return commits(self._asked(), since, note, newest_first=newest_first, damage=self._damage)
 
     def commit_summaries(self, since: int = 0) -> Iterator[CommitSummary]:
+        """The commits after a revision that are still kept, without the notes; oldest first."""
         from nuggets.stores.sql.history import commit_summaries
 
         return commit_summaries(self._asked(), since, self._damage)
 
     def earlier_images(self, note: str) -> Iterator[EarlierImage]:
+        """A note before each of its changes, oldest first. Of commits that are no longer kept only
+        those that changed its text, and only if the note still exists."""
         from nuggets.stores.sql.history import earlier_images
 
         return earlier_images(self._asked(), note, self._damage)
 
     @property
     def notices(self) -> tuple[str, ...]:
+        """What a person should know of: no file that a purge would have to look into."""
         if not self._damage:
             return ()
         names = ", ".join(map(str, list(self._damage)[:DAMAGE_SHOWN]))  # an id may be lost
@@ -193,6 +243,7 @@ class SqlStore(ABC):
         )
 
     def hits(self) -> Iterator[Touch]:
+        """The hits that the history still has, oldest first."""
         from nuggets.stores.sql.history import counted_hits
 
         return counted_hits(self._asked())
@@ -203,22 +254,39 @@ class SqlStore(ABC):
     def exclusive(
         self, wait_seconds: float | None = None, *, import_edits: bool = True
     ) -> Iterator[None]:
+        """Nobody else writes inside. May be nested.
+
+        If another holds the lock for too long, `StoreBusy` names it.
+        """
         self._refuse_inherited()
         longest = process_lock.LOCK_SECONDS if wait_seconds is None else wait_seconds
-        self._lock.take_thread(longest)
-        try:
-            with self._explain_errors():
-                self._take_lock(longest, import_edits=import_edits)
-                try:
-                    yield
-                finally:
-                    self._release_lock()
-        finally:
-            self._lock.release_thread()
-        self._count_deferred()
+        with self._one_thread(longest), self._explain_errors():
+            self._take_lock(longest, import_edits=import_edits)
+            try:
+                yield
+            finally:
+                self._release_lock()
+        self.flush_touches()
 
-    def _take_lock(self, wait_seconds: float, *, import_edits: bool = True) -> None:
-        if self._lock.take(wait_seconds):
+    @contextmanager
+    def _one_thread(self, wait_seconds: float) -> Iterator[None]:
+        """Keep other threads of this process from writing."""
+        if not self._threads.acquire(timeout=wait_seconds):
+            raise StoreBusy("another thread of this process is writing; try again")
+        try:
+            yield
+        finally:
+            self._threads.release()
+
+    def _take_lock(
+        self, wait_seconds: float, *, import_edits: bool = True, prepare: bool = True
+    ) -> None:
+        """Keep other processes from writing until `_release_lock`. It is counted: a batch keeps the
+        lock beyond the write that took it."""
+        if not self._depth:
+            self._take_process_lock(wait_seconds)
+        self._depth += 1
+        if prepare and self._depth == 1:
             try:
                 self._prepare(import_edits=import_edits)
             except BaseException:
@@ -226,11 +294,11 @@ class SqlStore(ABC):
                 raise
 
     def _release_lock(self) -> None:
-        has_committed = self._lock.depth == 1 and self._has_committed
-        if has_committed:
-            self._has_committed = False
-            self._finish_commits()
-        self._lock.release()
+        self._depth -= 1
+        if self._depth:
+            return
+        has_committed, self._has_committed = self._has_committed, False
+        self._release_process_lock()
         if has_committed:
             self._follow_commits()
 
@@ -252,7 +320,7 @@ class SqlStore(ABC):
                 database.set_durable(True)
 
     def _commit(self) -> None:
-        if self._lock.depth:  # a copy in memory needs none
+        if self._depth:  # a copy in memory needs none
             self._refuse_if_lock_was_lost()
         self._asked().commit()
 
@@ -267,25 +335,21 @@ class SqlStore(ABC):
         self._forget_indexes()
 
     def write(self, changes: Changes) -> int:
-        self._lock.take_thread(process_lock.LOCK_SECONDS)
-        try:
+        """Write all changes or none, durably unless in a batch; the new revision."""
+        with self._one_thread(process_lock.LOCK_SECONDS):
             if self._batch is not None:  # it holds the lock, and has prepared everything
                 with self._explain_errors(), self._mutex:
                     return self._write_in_batch(changes)
-        finally:
-            self._lock.release_thread()
         with self.exclusive(), self._mutex:
             if self._batch_depth:
                 return self._write_in_batch(changes)
             return self._write_alone(changes)
 
     def _write_alone(self, changes: Changes) -> int:
-        with self._take_waiting_recalls() as waiting, self._transaction():
-            if waiting or self._kept_touches:
-                touches = (*waiting, *self._kept_touches.values(), *changes.touches)
-                changes = changes._replace(touches=touches)
+        with self._take_waiting_touches() as waiting, self._transaction():
+            if waiting:
+                changes = changes._replace(touches=(*waiting, *changes.touches))
             revision = self._write_commit(changes)
-        self._kept_touches.clear()
         self._has_committed = True
         return revision
 
@@ -308,7 +372,8 @@ class SqlStore(ABC):
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        with self._lock.thread(process_lock.LOCK_SECONDS):
+        """All writes inside become one commit at the end; after an error, none."""
+        with self._one_thread(process_lock.LOCK_SECONDS):
             before = self._savepoint()
             self._batch_depth += 1
             try:
@@ -324,7 +389,7 @@ class SqlStore(ABC):
             if not self._batch_depth:
                 with self._mutex:
                     self._commit_batch()
-        self._count_deferred()
+        self.flush_touches()
 
     def _write_in_batch(self, changes: Changes) -> int:
         """The first write of a batch takes the lock, until its end."""
@@ -371,11 +436,10 @@ class SqlStore(ABC):
             return
         self.state.nuggets.forget()
         try:
-            with self._take_waiting_recalls() as waiting:
-                writer.count((*waiting, *self._kept_touches.values()))
+            with self._take_waiting_touches() as waiting:
+                writer.count(waiting)
                 self._finish(writer)
                 self._commit()
-            self._kept_touches.clear()
             self._has_committed = True
         except BaseException:
             self._roll_back()
@@ -386,54 +450,56 @@ class SqlStore(ABC):
     # --- recalls ----------------------------------------------------------------------------
 
     def touch(self, touches: Sequence[Touch]) -> None:
-        if not self._lock.try_thread():
-            self._deferred_touches += touches
-            self._count_deferred()  # the other thread may be done by now
+        """Count recalls. Never waits and never fails.
+
+        A power cut may lose the last ones; a store that cannot be written counts none. Notes that
+        were merely shown may be kept back for the next write, `flush_touches` or `close`.
+        """
+        if not self._threads.acquire(blocking=False):
+            self._kept_touches += touches
+            self.flush_touches()  # the other thread may be done by now
             return
         try:
             if self._batch is not None:
                 with self._mutex, suppress(UnicodeError):  # a session's name need not be text
                     self._batch.count(touches)
-            elif not self._keep(touches):
-                self._count_with_kept(touches)
+            elif self._may_wait(touches):
+                self._kept_touches += touches
+            else:
+                kept, self._kept_touches = self._kept_touches, []
+                self._count((*kept, *touches))
         finally:
-            self._lock.release_thread()
+            self._threads.release()
 
-    def _keep(self, touches: Sequence[Touch]) -> bool:
-        """Keep back notes that were merely shown, if such notes were written in the same second: a
-        process that searches often would spend a tenth of its time on their times of access."""
+    def _may_wait(self, touches: Sequence[Touch]) -> bool:
+        """Were notes merely shown, and such notes written in the same second? A process that
+        searches often would spend a fifth of its time on their times of access."""
         if not touches or any(touch.session for touch in touches):
             return False
-        second = touches[-1].at[:SECOND]
-        is_soon = second == self._touched_in
-        self._touched_in = second
-        if is_soon:
-            self._kept_touches.update((touch.note_id, touch) for touch in touches)
-        return is_soon
-
-    def _count_with_kept(self, touches: Sequence[Touch]) -> None:
-        kept, self._kept_touches = self._kept_touches, {}
-        self._count((*kept.values(), *touches))
+        earlier, self._touched_in = self._touched_in, touches[-1].at[:SECOND]
+        return self._touched_in == earlier
 
     def flush_touches(self) -> None:
-        if self._kept_touches and self._lock.try_thread():
+        """Write what `touch` keeps back, so that the state shows it. Never waits and never
+        fails."""
+        if self._kept_touches and self._threads.acquire(blocking=False):
             try:
-                if not self._lock.depth:  # else this thread is about to write
-                    with suppress(OSError, StoreError):
-                        self._count_with_kept(())
+                if not self._depth and not self._batch_depth:  # else this thread is about to write
+                    kept, self._kept_touches = self._kept_touches, []
+                    self._count(kept)
             finally:
-                self._lock.release_thread()
+                self._threads.release()
 
-    def _count_deferred(self) -> None:
-        """Count recalls that were reported while another thread wrote, unless one still writes."""
-        while self._deferred_touches and self._lock.try_thread():
-            try:
-                if self._lock.depth or self._batch_depth:
-                    return
-                touches, self._deferred_touches = self._deferred_touches, []
-                self._count(touches)
-            finally:
-                self._lock.release_thread()
+    @contextmanager
+    def _take_waiting_touches(self) -> Iterator[tuple[Touch, ...]]:
+        """All recalls that wait for a commit, to be counted inside."""
+        kept, self._kept_touches = self._kept_touches, []
+        try:
+            with self._recall_file.take() as waiting:
+                yield (*waiting, *kept)
+        except BaseException:
+            self._kept_touches[:0] = kept
+            raise
 
     def _count(self, touches: Sequence[Touch]) -> None:
         """Count at once if no other process is writing, without waiting for a sync.
@@ -441,6 +507,9 @@ class SqlStore(ABC):
         External edits are left to the next read or write: nothing here depends on them.
         """
         try:
+            with self._mutex:
+                if not self._depth:  # that of whoever has read what is counted
+                    self._asked().rollback()
             with (
                 self.exclusive(wait_seconds=0, import_edits=False),
                 self._mutex,
@@ -448,7 +517,14 @@ class SqlStore(ABC):
             ):
                 self._write_recalls(touches)
         except (OSError, StoreError, UnicodeError):
-            self._defer_recalls(touches)
+            if self.directory:
+                self._recall_file.append(touches)
+
+    @cached_property
+    def _recall_file(self) -> RecallFile:
+        from nuggets.stores.recall_file import RecallFile  # a read needs none of it
+
+        return RecallFile(self.directory)
 
     def _write_recalls(self, touches: Sequence[Touch]) -> None:
         """Inside a transaction."""
@@ -460,6 +536,16 @@ class SqlStore(ABC):
 
     # --- the rest ---------------------------------------------------------------------------
 
+    def _erase_rows(self, note_ids: Collection[str]) -> None:
+        """Erase dropped notes from the history and the indexes, in one transaction."""
+        from nuggets.stores.sql.history import erase
+
+        with self._recall_file.take() as waiting, self._transaction():
+            apply_touches(self._asked(), waiting)
+            erase(self._asked(), note_ids)
+            for index in self._indexes.all():
+                index.forget_traces(note_ids)
+
     def copy_from(
         self,
         source: Store,
@@ -467,9 +553,10 @@ class SqlStore(ABC):
         *,
         dry_run: bool = False,
     ) -> Copied:
+        """Copy everything from another store into this one, which must be empty. An interrupted
+        copy leaves nothing. `report` is told what is being copied."""
         from nuggets.stores.sql.shelf_copy import copy_rows, plan_copy, tables_to_copy
 
-        assert isinstance(source, SqlStore)  # there are no others
         target_lock = self.reading() if dry_run else self.exclusive()
         with source.reading(), target_lock, self._mutex:
             theirs, tables = source._asked(), tables_to_copy(self._kinds)
@@ -482,13 +569,16 @@ class SqlStore(ABC):
         return copied
 
     def believed_time(self) -> str:
+        """Now; or an earlier moment if the clock has jumped ahead of all changes, which nothing has
+        confirmed yet."""
         from nuggets.stores.sql.history import believed_time
 
         with self.reading():
             return believed_time(self._asked(), self._clock())
 
     def prune_history(self, before: str) -> None:
-        """Delete old commits in small transactions, so that nobody waits long."""
+        """Delete the commits before a moment, except the last and those that exports need; in
+        small transactions, so that nobody waits long."""
         from nuggets.stores.sql.history import prune_some
 
         more = True
@@ -497,7 +587,7 @@ class SqlStore(ABC):
                 more = prune_some(self._asked(), before, self._clock())
 
 
-_stores: WeakSet[SqlStore] = WeakSet()
+_stores: WeakSet[Store] = WeakSet()
 
 
 @atexit.register

@@ -1,13 +1,11 @@
 """Opening the database of a shelf: which one it is, and the one read of all that it says of itself.
 
-It is the file in the shelf's directory, an empty database in memory while there is no file, or a
-copy in memory where the file cannot be written.
+It is the file in the shelf's directory, or an empty database in memory while there is no file.
 """
 
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from typing import Any
 
 from nuggets.domain.marks import UNFINISHED_PURGE
@@ -91,7 +89,6 @@ class Connection:
         self._on_change = on_change
         self._database: Database | None = None
         self._file: tuple[int, int] | None = None  # device and inode; None: a stand-in
-        self._copied: tuple[int, ...] | None = None  # the state of the files; None: no copy
 
     def database(self) -> Database:
         """The open database."""
@@ -102,7 +99,7 @@ class Connection:
 
     def _open(self) -> None:
         directory = os.path.dirname(self.path)
-        self._file = self._copied = None
+        self._file = None
         if directory and os.path.lexists(directory) and not os.path.isdir(directory):
             private_directory(directory)  # raises an error that names what is there instead
         if self.path and os.path.lexists(self.path):
@@ -136,17 +133,8 @@ class Connection:
         """Close the connection if another file is there now, such as a restored backup."""
         if self._database is None or self._database.in_transaction or not self.path:
             return
-        is_old_copy = self._copied is not None and self._copied != self._state_of_files()
-        if is_old_copy or _identity(self.path) != self._file:
+        if _identity(self.path) != self._file:
             self.close()
-
-    def work_on_copy(self) -> None:
-        """Use a copy in memory until the files change."""
-        source, copy, state = self.database(), Database(""), self._state_of_files()
-        source.copy_to(copy)
-        source.close()
-        self._database, self._copied = copy, state
-        self._on_change()
 
     def begin_with_copy(self, source: Database) -> None:
         """Use a copy of another database, in a temporary one."""
@@ -158,16 +146,6 @@ class Connection:
             self._database.close()
             self._database = None
             self._on_change()
-
-    def _state_of_files(self) -> tuple[int, ...]:
-        """Sizes and modification times; they differ after every write."""
-        sizes_and_times: list[int] = []
-        for path in (self.path, f"{self.path}-wal"):
-            with suppress(OSError):
-                status = os.stat(path)
-                if status.st_size:  # opening the database makes an empty log
-                    sizes_and_times += status.st_size, status.st_mtime_ns
-        return tuple(sizes_and_times)
 
 
 def _identity(path: str) -> tuple[int, int] | None:

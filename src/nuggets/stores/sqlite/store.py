@@ -13,34 +13,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from functools import cached_property
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from nuggets.domain import times
 from nuggets.domain.marks import UNFINISHED_PURGE, describe_unfinished
 from nuggets.domain.records import ExportsStatus, Touch
-from nuggets.errors import StoreBusy, StoreCorrupt, StoreError
+from nuggets.errors import StoreBusy, StoreError
 from nuggets.stores.exports import Exports, StoreAccess
-from nuggets.stores.process_lock import shelf_lock
+from nuggets.stores.process_lock import hold_shelf_lock, shelf_lock
 from nuggets.stores.sql import schema
-from nuggets.stores.sql.commit_writer import apply_touches
 from nuggets.stores.sql.schema import IndexKind
-from nuggets.stores.sql.store import SqlStore
+from nuggets.stores.sql.store import Store
 from nuggets.stores.sqlite.database import Database, ExplainErrors, create
 from nuggets.stores.sqlite.opening import Connection, Registers, read_registers
 
 if TYPE_CHECKING:
     from nuggets.stores.base import Defect
     from nuggets.stores.exports.edits import DecideEdit
-    from nuggets.stores.recall_file import RecallFile
 
 WRITER_SECONDS = 1.0  # how long exports wait for a thread that writes
 READER_SECONDS = 1.0  # how long an erasure waits for readers of an older state
 DATABASE = "nuggets.db"
 
 
-class SqliteStore(SqlStore):
+class SqliteStore(Store):
     """A shelf in a directory, or in memory without one."""
 
     is_remote = False
@@ -132,7 +129,7 @@ class SqliteStore(SqlStore):
     def _look(self) -> Callable[[], None] | None:
         """What has to be done before this transaction reads: the tables migrated, or edits of the
         documented files imported. Looks at the beginning, and then every half second."""
-        if not self._path or self._lock.depth:
+        if not self._path or self._depth:
             return None
         is_due = self._exports is not None and self._exports.is_look_due
         if self._registers is not None and not is_due:
@@ -166,37 +163,20 @@ class SqliteStore(SqlStore):
 
     def _migrate(self) -> None:
         """Migrate tables and indexes that another version wrote."""
-        try:
-            with self.exclusive():
-                pass  # `_prepare` has done it
-        except (StoreBusy, StoreCorrupt):
-            raise
-        except StoreError:
-            with self._mutex:  # nothing can be written: the indexes are rebuilt in memory
-                self._connection.work_on_copy()
-                self._update_tables()
+        with self.exclusive():
+            pass  # `_prepare` has done it
 
     def _import_edits(self, *, is_new: bool) -> None:
         """Import external edits of the documented files, as a writer does with the lock."""
-        if self._lock.try_thread():
+        if self._threads.acquire(blocking=False):
             try:
                 with self.exclusive(None if is_new else 0):
                     pass  # `_take_lock` imports them
-            except (StoreBusy, StoreCorrupt):
+            except StoreError:  # someone writes, or nothing can be written: what is there is read
                 if is_new:
                     raise
-            except StoreError:
-                self._show_edits()
             finally:
-                self._lock.release_thread()
-
-    def _show_edits(self) -> None:
-        """Where nothing can be written, import the edits into a copy in memory."""
-        with self._mutex:
-            if self._exports is None or self._exports.are_only_copies():
-                return
-            self._connection.work_on_copy()
-            self._exports.import_edits()
+                self._threads.release()
 
     # --- writing ----------------------------------------------------------------------------
 
@@ -245,19 +225,6 @@ class SqliteStore(SqlStore):
             if self._connection.is_open:  # else it would lock others out
                 self._exports.start_refresher()
 
-    @cached_property
-    def _recall_file(self) -> RecallFile:
-        from nuggets.stores.recall_file import RecallFile  # a read needs none of it
-
-        return RecallFile(self.directory)
-
-    def _take_waiting_recalls(self) -> AbstractContextManager[tuple[Touch, ...]]:
-        return self._recall_file.take()
-
-    def _defer_recalls(self, touches: Sequence[Touch]) -> None:
-        if self.directory:
-            self._recall_file.append(touches)
-
     def _prepare_file(self) -> None:
         """Make sure that there is a database with current tables and indexes."""
         with self._mutex:
@@ -296,21 +263,19 @@ class SqliteStore(SqlStore):
     def _count(self, touches: Sequence[Touch]) -> None:
         """Count recalls in the transaction that read, if that is possible."""
         with self._mutex:
-            if self._connection.is_in_transaction and self._asked().only_reads:
-                if self._count_in_snapshot(touches):
-                    return
-                self._asked().rollback()
+            if self._connection.is_in_transaction and self._count_in_snapshot(touches):
+                return
         super()._count(touches)
 
     def _count_in_snapshot(self, touches: Sequence[Touch]) -> bool:
         """Count recalls in the transaction that read; False if someone else is writing or has
         written since, or if something has to be done before anything is written."""
         database = self._asked()
-        is_prepared = self._is_current and self._prepared is not None
+        is_prepared = database.only_reads and self._is_current and self._prepared is not None
         if not is_prepared or database.commits_wait or not self._connection.is_of_file:
             return False
         try:
-            self._lock.take(0)
+            self._take_lock(0, prepare=False)
         except StoreError:
             return False
         try:
@@ -320,14 +285,13 @@ class SqliteStore(SqlStore):
             self._roll_back()
             return False
         finally:
-            self._lock.release()
+            self._release_lock()
         return True
 
     # --- the rest ---------------------------------------------------------------------------
 
     def erase(self, note_ids: Collection[str]) -> list[str]:
         from nuggets.stores.backup import remove_copies
-        from nuggets.stores.sql.history import erase
         from nuggets.stores.sqlite.rewriting import begin_overwriting, overwrite
 
         with self.exclusive(), self._mutex:
@@ -336,12 +300,9 @@ class SqliteStore(SqlStore):
             erased = [self._path, *remove_copies(self.directory)] if self._path else ["memory"]
             if self._exports is not None:
                 self._exports.refresh()
-            with self._recall_file.take() as waiting, self._transaction():
-                apply_touches(self._asked(), waiting)
+            with self._transaction():
                 begin_overwriting(self._asked())
-                erase(self._asked(), note_ids)
-                for index in self._indexes.all():
-                    index.forget_traces(note_ids)
+            self._erase_rows(note_ids)
             self._registers = self._prepared = None  # the next writer goes on if this cannot finish
             overwrite(self._asked(), wait_seconds=READER_SECONDS)
             return erased
@@ -386,9 +347,9 @@ class SqliteStore(SqlStore):
         with (
             suppress(OSError, StoreError),
             self._explain_errors(),
-            self._lock.thread(WRITER_SECONDS),
+            self._one_thread(WRITER_SECONDS),
         ):
-            if not self._lock.depth:  # else this thread is writing
+            if not self._depth:  # else this thread is writing
                 self._exports.follow()
 
     def exports_status(self) -> ExportsStatus | None:
@@ -426,7 +387,7 @@ class SqliteStore(SqlStore):
         with ExitStack() as stack:
             if self._connection.is_of_file and os.path.isdir(self.directory):
                 with suppress(OSError, StoreError), self._explain_errors():
-                    stack.enter_context(self._lock.hold(wait_seconds=0))
+                    stack.enter_context(hold_shelf_lock(self.directory, 0))
             with self._mutex:
                 self._connection.close()
         if self._exports is not None:
