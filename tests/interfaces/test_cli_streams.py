@@ -77,15 +77,6 @@ def test_a_write_whose_receipt_is_lost_is_still_done(nuggets: Nuggets, options: 
     assert nuggets("recall", "k", "--json").json["answer"] == "v"
 
 
-def test_a_setting_whose_receipt_is_lost_is_still_changed(nuggets: Nuggets) -> None:
-    done = shell("$N config set promote_after 5 >/dev/full")
-
-    assert done.code == 0
-    assert done.err.startswith("Warning: this was done, but")
-    settings = {setting["name"]: setting["value"] for setting in nuggets("config", "--json").json}
-    assert settings["promote_after"] == 5
-
-
 @pytest.mark.parametrize(
     "command", ["recall k", "config", "list --json", "--help", "recall --help", "help"]
 )

@@ -11,7 +11,6 @@ import pytest
 
 from agent_doors import repository
 from command_line import Nuggets
-from nuggets.interfaces.cli.serve_and_mcp import install_line
 from nuggets.interfaces.connect.hosts import HOSTS, host_entries
 
 FILES = {  # host -> files in the home directory, first those that people write as well
@@ -363,7 +362,7 @@ def test_nothing_is_connected_to_a_server_that_cannot_start(
 
     assert (done.code, served.code) == (1, 1)
     assert done.err == served.err
-    assert f"{sys.executable} -P -m pip install 'mcp" in done.err
+    assert "uv tool install --force '.[mcp]'" in done.err
     assert not any((home / name).exists() for name in FILES[host])
 
 
@@ -381,24 +380,7 @@ def test_the_page_says_what_it_needs(nuggets: Nuggets, monkeypatch: pytest.Monke
     done = nuggets("ui")
 
     assert done.code == 1
-    assert " 'uvicorn" in done.err
-
-
-def test_an_installation_by_pipx_is_told_how_pipx_adds_packages(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (home / "pipx_metadata.json").touch()
-    monkeypatch.setattr("sys.prefix", str(home))
-
-    assert install_line("mcp").startswith("pipx inject nuggets-memory 'mcp")
-
-
-def test_an_environment_without_pip_is_told_how_uv_adds_packages(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "pip", None)
-
-    assert install_line("mcp").startswith(f"uv pip install --python {sys.executable} 'mcp")
+    assert "uv tool install --force '.[web]'" in done.err
 
 
 @pytest.mark.parametrize("host", ["opencode", "pi"])
@@ -737,30 +719,6 @@ def test_what_a_host_added_to_our_server_stays(home: Path, nuggets: Nuggets) -> 
     assert not path.exists()
 
 
-@pytest.mark.parametrize(
-    ("host", "name", "text", "problem"),
-    [
-        ("claude-code", ".claude.json", '{\n// mine\n"a": "//, }"}', "line 2 has a comment"),
-        ("claude-code", ".claude/settings.json", '{"a": [1,]}', "line 1 has a comma after"),
-        ("claude-desktop", FILES["claude-desktop"][0], '{"a": 1, /* b */}', "line 1 has a comma"),
-        ("codex", ".codex/hooks.json", '{"a": 1} // end', "line 1 has a comment"),
-        ("gemini", ".gemini/settings.json", '{"a": 1, // b\n}', "line 1 has a comma"),
-    ],
-)
-def test_a_file_that_its_host_would_reject_is_said_to_be_so(
-    host: str, name: str, text: str, problem: str, home: Path, nuggets: Nuggets
-) -> None:
-    path = home / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-
-    done = nuggets("connect", host)
-
-    assert done.code == 2
-    assert f"{host} would reject it: {problem}" in done.err
-    assert path.read_text() == text
-
-
 def test_the_doctor_names_connections_that_cannot_work(home: Path, nuggets: Nuggets) -> None:
     path = home / ".claude.json"
     nuggets("connect", "claude-code")
@@ -772,6 +730,5 @@ def test_the_doctor_names_connections_that_cannot_work(home: Path, nuggets: Nugg
     defects = json.loads(nuggets("doctor", "--json").out)
 
     assert f"it calls {home}/gone/nuggets, which is gone" in checked.out
-    assert "claude-code would reject it: line 1 has a comment" in checked.out
     assert {(defect["kind"], defect["path"]) for defect in defects} == {("connection", str(path))}
-    assert len(defects) == 2
+    assert len(defects) == 1

@@ -66,8 +66,6 @@ def open_shelf(
 
 # --- texts that several interfaces show to people -------------------------------------------------
 
-PACKAGE = "nuggets-memory"  # as pyproject.toml calls it
-
 
 def pluralize(number: int, singular: str, plural: str = "") -> str:
     """A number with its noun: "1 note", "2 notes"."""

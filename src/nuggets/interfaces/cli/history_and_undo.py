@@ -266,7 +266,6 @@ def _changed_text(was: str, is_now: str) -> str:
         "nuggets undo 42    # undo an undo to redo",
     ),
     summary="undo a change, by default your last one in this project; later changes are kept",
-    changes=True,
 )
 def _undo(call: Call) -> Outcome:
     commit = call.shelf.undo(call.options.entry, call.options.dry_run)

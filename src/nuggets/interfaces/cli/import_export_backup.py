@@ -79,7 +79,6 @@ _NOTES_SHOWN = 10  # notes of each kind: with two kinds a screen of 24 lines; th
     ),
     summary="import memories from another machine's directory or another program. The later of "
     "two versions wins; what was deleted there stays here. One undo reverts the import",
-    changes=True,
 )
 def _import(call: Call) -> Outcome:
     options = call.options
@@ -113,11 +112,11 @@ def _import(call: Call) -> Outcome:
 def _offer_outcome(offers: Sequence[Offer]) -> Outcome:
     shape = [{"what": o.what, "path": o.path, "count": o.number, "unit": o.unit} for o in offers]
     if not offers:
-        return Outcome(shape, ["Nothing was found that could be imported."], is_read_only=True)
+        return Outcome(shape, ["Nothing was found that could be imported."])
     lines = [f"{style(_offer_text(offer), 'bold')}  {one_line(offer.path)}" for offer in offers]
     lines.append("Bring in all of it: nuggets import --discover --all (see it first: --dry-run)")
     lines.append("Or one: nuggets import PATH")
-    return Outcome(shape, lines, is_read_only=True)
+    return Outcome(shape, lines)
 
 
 def _offer_text(offer: Offer) -> str:
@@ -311,7 +310,6 @@ def _missing_project_lines(done: Intake) -> list[str]:
     ),
     examples=("nuggets backup", "nuggets backup /media/stick/", "nuggets backup --json"),
     summary="copy the whole shelf into one verified file; agents may keep writing",
-    changes=True,
 )
 def _backup(call: Call) -> Outcome:
     backup = call.shelf.backup(call.options.path)
@@ -329,7 +327,6 @@ def _backup(call: Call) -> Outcome:
         "nuggets restore /media/stick/nuggets-2026-01-31-090000.db",
     ),
     summary="replace the shelf by a backup; the replaced shelf is kept",
-    changes=True,
 )
 def _restore(call: Call) -> Outcome:
     dry_run = call.options.dry_run
@@ -361,7 +358,6 @@ def _restore(call: Call) -> Outcome:
     ),
     summary="copy a whole shelf, with its history, into a new directory or database; "
     "interrupted, it leaves nothing",
-    changes=True,
 )
 def _copy(call: Call) -> Outcome:
     options = call.options

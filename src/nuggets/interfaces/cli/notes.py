@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TypeVar
 
 from nuggets.domain import codec
@@ -43,7 +43,6 @@ from nuggets.interfaces.cli.terminal_output import escape_controls, one_line, st
         'nuggets note add project "Release steps" - < RELEASING.md',
         'nuggets note add project "Ideas"    # opens $EDITOR',
     ),
-    changes=True,
 )
 def _add(call: Call) -> Outcome:
     options = call.options
@@ -53,22 +52,10 @@ def _add(call: Call) -> Outcome:
         return call.shelf.create_note(options.nugget, options.title, content, options.tag, **fields)
 
     if options.content is None:
-        _check_note(call, create)
         note = save_from_editor("", create)
     else:  # an empty text is allowed only if it was given as such
         note = create(options.content and _text(options.content))
     return written_note_outcome(call, note)
-
-
-class _RolledBack(Exception):
-    """Rolls the batch back."""
-
-
-def _check_note(call: Call, create: Callable[[str], WrittenNote]) -> None:
-    """Check title and metadata before the editor opens, in a batch that is rolled back."""
-    with suppress(_RolledBack), call.shelf.batch():
-        create("text")
-        raise _RolledBack
 
 
 _NAME_ARGUMENTS = (
@@ -141,7 +128,6 @@ def _note_lines(call: Call, note: MemoryNote, hits_before: int) -> list[str]:
         "nuggets note edit note-project-1a2b3c4d --title 'Auth' --stability temporary",
         'nuggets note edit "Use pnpm" --supersedes "Use npm"    # the older rule is archived',
     ),
-    changes=True,
 )
 def _edit(call: Call) -> Outcome:
     options, fields = call.options, metadata(call)
@@ -184,9 +170,7 @@ def _text(value: str) -> str:
     return text
 
 
-@command(
-    "note archive", *_NAME_ARGUMENTS, examples=('nuggets note archive "Old plan"',), changes=True
-)
+@command("note archive", *_NAME_ARGUMENTS, examples=('nuggets note archive "Old plan"',))
 def _archive(call: Call) -> Outcome:
     note = call.shelf.delete_note(call.options.note, nugget=call.options.nugget)
     return Outcome(
@@ -194,9 +178,7 @@ def _archive(call: Call) -> Outcome:
     )
 
 
-@command(
-    "note restore", *_NAME_ARGUMENTS, examples=('nuggets note restore "Old plan"',), changes=True
-)
+@command("note restore", *_NAME_ARGUMENTS, examples=('nuggets note restore "Old plan"',))
 def _restore(call: Call) -> Outcome:
     note = call.shelf.restore_note(call.options.note, call.options.nugget)
     return Outcome(codec.note_to_json(note), [f"Restored {_name(note)}."])
@@ -214,7 +196,6 @@ def _restore(call: Call) -> Outcome:
         'nuggets note delete "Old plan" --hard',
         "nuggets note delete note-project-1a2b3c4d --purge    # from the history as well",
     ),
-    changes=True,
 )
 def _delete(call: Call) -> Outcome:
     if call.options.purge:
@@ -231,7 +212,6 @@ def _delete(call: Call) -> Outcome:
     argument("source", help="the note that is merged into it and archived; it cannot be a fact"),
     argument("--reason", default="", help="why they belong together"),
     examples=('nuggets note merge "Auth middleware" "Auth notes" --reason "same topic"',),
-    changes=True,
 )
 def _merge(call: Call) -> Outcome:
     names = (call.options.target, call.options.source)

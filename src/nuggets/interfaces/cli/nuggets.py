@@ -24,7 +24,7 @@ def _list(call: Call) -> Outcome:
     rows = [(n.name, str(n.fact_count), str(n.note_count)) for n in statuses]
     empty = ["Nothing is stored yet. Start with: nuggets remember <nugget> <key> <value>"]
     lines = table(("NUGGET", "FACTS", "NOTES"), rows) if rows else empty
-    return Outcome([json_responses.status(n) for n in statuses], lines)
+    return Outcome([n._asdict() for n in statuses], lines)
 
 
 @command(
@@ -36,14 +36,12 @@ def _list(call: Call) -> Outcome:
 def _status(call: Call) -> Outcome:
     if call.options.nugget:
         status = call.shelf.status(call.options.nugget)
-        return Outcome(json_responses.status(status), _status_lines(status))
+        return Outcome(status._asdict(), _status_lines(status))
     statuses = call.shelf.list()
     lines = [line for status in statuses for line in (*_status_lines(status), "")][:-1]
     lines += _exports_lines(call.shelf.exports_status()) if statuses else []
     lines += _memory_file_lines(call.shelf.memory_file_problems())
-    return Outcome(
-        [json_responses.status(n) for n in statuses], lines or ["Nothing is stored yet."]
-    )
+    return Outcome([n._asdict() for n in statuses], lines or ["Nothing is stored yet."])
 
 
 def _exports_lines(status: ExportsStatus | None) -> list[str]:
@@ -88,7 +86,6 @@ _REMOVAL_ARGUMENTS = (
     *_REMOVAL_ARGUMENTS,
     examples=("nuggets clear scratch", "nuggets clear scratch --yes"),
     summary="delete all facts of a nugget; its notes stay",
-    changes=True,
 )
 def _clear(call: Call) -> Outcome:
     name = call.shelf.get(call.options.nugget).name
@@ -104,7 +101,6 @@ def _clear(call: Call) -> Outcome:
     "remove",
     *_REMOVAL_ARGUMENTS,
     examples=("nuggets remove scratch", "nuggets remove scratch --yes"),
-    changes=True,
 )
 def _remove(call: Call) -> Outcome:
     name = call.shelf.get(call.options.nugget).name

@@ -66,7 +66,6 @@ def _places(status: ProjectStatus) -> list[str]:
         "nuggets project move ~/old/webshop ~/code/webshop",
     ),
     summary="move the memories of a repository that was moved, renamed or cloned again",
-    changes=True,
 )
 def _move(call: Call) -> Outcome:
     options = call.options
@@ -106,7 +105,6 @@ def _left_lines(done: ProjectMove) -> list[str]:
     DRY_RUN_ARGUMENT,
     examples=("nuggets project join ~/code/webshop", "nuggets project join webshop --dry-run"),
     summary="use the memories of another clone or fork of this repository here too",
-    changes=True,
 )
 def _join(call: Call) -> Outcome:
     options = call.options
@@ -130,7 +128,6 @@ def _join(call: Call) -> Outcome:
     "project leave",
     examples=("nuggets project leave",),
     summary="give this place memories of its own, though it was recognized as another project",
-    changes=True,
 )
 def _leave(call: Call) -> Outcome:
     project = call.shelf.leave_project()
@@ -146,7 +143,6 @@ _SHARING_ARGUMENTS = (DRY_RUN_ARGUMENT,)
     DRY_RUN_ARGUMENT,
     examples=("nuggets project share --dry-run", "nuggets project share"),
     summary="write this project's memories into .nuggets of the repository, for others to read",
-    changes=True,
 )
 def _share(call: Call) -> Outcome:
     dry_run = call.options.dry_run
@@ -159,7 +155,6 @@ def _share(call: Call) -> Outcome:
     DRY_RUN_ARGUMENT,
     examples=("nuggets project trust --dry-run", "nuggets project trust"),
     summary="read the memories that the repository carries in .nuggets, together with yours",
-    changes=True,
 )
 def _trust(call: Call) -> Outcome:
     dry_run = call.options.dry_run
@@ -201,7 +196,6 @@ def _sync_outcome(call: Call, done: "SyncResult", dry_run: bool, verb: str) -> O
     "project unshare",
     examples=("nuggets project unshare",),
     summary="stop writing memories into the repository; existing files stay",
-    changes=True,
 )
 def _unshare(call: Call) -> Outcome:
     call.shelf.unshare_project()
@@ -214,7 +208,6 @@ def _unshare(call: Call) -> Outcome:
     "project untrust",
     examples=("nuggets project untrust",),
     summary="stop reading the repository's memories, and drop those that came from it",
-    changes=True,
 )
 def _untrust(call: Call) -> Outcome:
     dropped = call.shelf.untrust_project()

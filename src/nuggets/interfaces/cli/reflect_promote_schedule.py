@@ -63,7 +63,6 @@ _HIT_REASONS: dict[HitKind, str] = {
     DRY_RUN_ARGUMENT,
     examples=("nuggets reflect --dry-run", "nuggets reflect", "nuggets reflect --all"),
     summary="put the memory in order: archive rubbish, tidy, tag, merge, link, promote",
-    changes=True,
 )
 def _reflect(call: Call) -> Outcome:
     options = call.options
@@ -148,7 +147,6 @@ def _check_path(path: str | None) -> None:
     ),
     DRY_RUN_ARGUMENT,
     examples=("nuggets promote --explain", "nuggets promote --path ./MEMORY.md"),
-    changes=True,
 )
 def _promote(call: Call) -> Outcome:
     options = call.options
@@ -233,7 +231,6 @@ _NOT_FOR_TIMER = ("dir", "session", "project")  # dir is an option; the others a
     examples=("nuggets schedule run", "nuggets schedule run --once"),
     summary="run the daily reflection whenever it is due, until stopped; --json prints a line "
     "for each run",
-    changes=True,
 )
 def _run(call: Call) -> Outcome:
     if call.options.once:
@@ -286,7 +283,6 @@ def _status(call: Call) -> Outcome:
     DRY_RUN_ARGUMENT,
     examples=("nuggets schedule install --dry-run", "nuggets schedule install"),
     summary="install a timer of systemd, launchd or cron, which runs it in the hour when it is due",
-    changes=True,
 )
 def _install(call: Call) -> Outcome:
     plan = _plan(call)
@@ -305,12 +301,7 @@ def _install(call: Call) -> Outcome:
     return Outcome(shape, [escape_controls(line) for line in lines])
 
 
-@command(
-    "schedule uninstall",
-    DRY_RUN_ARGUMENT,
-    examples=("nuggets schedule uninstall",),
-    changes=True,
-)
+@command("schedule uninstall", DRY_RUN_ARGUMENT, examples=("nuggets schedule uninstall",))
 def _uninstall(call: Call) -> Outcome:
     plan = _plan(call)
     installed = scheduler.installed_parts(plan)

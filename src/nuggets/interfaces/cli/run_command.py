@@ -235,7 +235,6 @@ def purge_outcome(done: "Purged") -> Outcome:
 
 
 _OBJECTS = 50_000  # new ones before garbage is collected: most commands make fewer
-_PREVIEWS = ("dry_run", "explain")  # options with which a command changes nothing
 
 
 def run(command: Command, options: Namespace) -> int:
@@ -262,7 +261,8 @@ def run(command: Command, options: Namespace) -> int:
                 before = shelf.own_revision
                 outcome = command.run(Call(options, settings, shelf, session))
                 problem = print_outcome(outcome, as_json=options.json)
-                if shelf.own_revision != before:
+                has_written = shelf.own_revision != before
+                if has_written:
                     _sync_shared(shelf, has_written=True)
             finally:  # a warning may explain why something was not found
                 for warning in shelf.warnings:
@@ -270,9 +270,10 @@ def run(command: Command, options: Namespace) -> int:
                 _report_recognition(shelf)
         if not problem:
             return outcome.exit_code
-        is_preview = any(getattr(options, option, False) for option in _PREVIEWS)
-        has_changed = command.changes and not is_preview and not outcome.is_read_only
-        return _handle_lost_output(problem, outcome, has_changed=has_changed)
+        if has_written and not outcome.exit_code:
+            warn(f"Warning: this was done, but the receipt could not be written: {problem}")
+            return 0
+        return max(report_lost_output(problem), outcome.exit_code)
     except NuggetsError as error:
         return report_error(error, as_json=options.json)
     except OSError as problem:  # something else stands where a file or a directory belongs
@@ -306,14 +307,6 @@ def _report_recognition(shelf: NuggetShelf) -> None:
         if shelf.needs_trust():
             warn(TRUST_QUESTION)
             shelf.record_trust_question()
-
-
-def _handle_lost_output(problem: str, outcome: Outcome, *, has_changed: bool) -> int:
-    """A change that was made is a success although its receipt is lost; a lost answer is not."""
-    if has_changed and not outcome.exit_code:
-        warn(f"Warning: this was done, but the receipt could not be written: {problem}")
-        return 0
-    return max(report_lost_output(problem), outcome.exit_code)
 
 
 def get_session(options: Namespace, settings: Settings) -> str:

@@ -122,7 +122,6 @@ _PAIR_ARGUMENTS = (
     "link",
     *_PAIR_ARGUMENTS,
     examples=('nuggets link "Auth middleware" "JWT token format" "auth uses JWT tokens"',),
-    changes=True,
 )
 def _link(call: Call) -> Outcome:
     a, b, reason = call.options.a, call.options.b, call.options.reason or ""
@@ -136,13 +135,12 @@ def _link(call: Call) -> Outcome:
     *_PAIR_ARGUMENTS,
     examples=('nuggets unlink "Auth middleware" "JWT token format"',),
     summary="remove a link, or all links between two notes",
-    changes=True,
 )
 def _unlink(call: Call) -> Outcome:
     gone = call.shelf.remove_link(call.options.a, call.options.b, call.options.reason)
     if gone:
-        return Outcome(json_responses.unlink_result(True), ["Unlinked."])
-    return Outcome(json_responses.unlink_result(False), ["Not found: there is no such link."], 1)
+        return Outcome({"removed": True}, ["Unlinked."])
+    return Outcome({"removed": False}, ["Not found: there is no such link."], 1)
 
 
 def _depth(text: str) -> int:

@@ -3,13 +3,11 @@
 import os
 import sys
 from importlib.util import find_spec
-from shlex import join
 from typing import TYPE_CHECKING
 
 from nuggets.domain import codec
 from nuggets.errors import MissingExtra
-from nuggets.filesystem.processes import module_command
-from nuggets.interfaces import PACKAGE, open_shelf
+from nuggets.interfaces import open_shelf
 from nuggets.interfaces.cli.command_table import Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import print_text, style, warn
 from nuggets.operations.permissions import PAGE
@@ -24,42 +22,15 @@ _MODULES = {  # of each extra that pyproject.toml names
     "mcp": ("mcp", "mcp_types"),  # mcp_types exists from the required version on
     "web": ("mcp", "mcp_types", "starlette", "uvicorn"),
 }
-_FROM_THE_CHECKOUT = "pip install '.[{extra}]', in the directory you installed Nuggets from"
 
 
 def check_extra(extra: str, what: str) -> None:
-    """Raise `MissingExtra`, with the install command, if a module of an extra is missing."""
+    """Raise `MissingExtra`, which says how to install it, if a module of an extra is missing."""
     if any(find_spec(module) is None for module in _MODULES[extra]):
         raise MissingExtra(
-            f"{what} needs packages that are not installed; run: {install_line(extra)}"
+            f"{what} needs packages that are not installed. Where you installed Nuggets from, run "
+            f"`uv tool install --force '.[{extra}]'`, or the same with `pipx` or `pip install`"
         )
-
-
-def install_line(extra: str) -> str:
-    """The command that installs the packages of an extra into this installation.
-
-    It names the packages, because Nuggets itself may not come from the package index.
-    """
-    packages = _packages(extra)
-    if not packages:
-        return _FROM_THE_CHECKOUT.format(extra=extra)
-    if os.path.exists(os.path.join(sys.prefix, "pipx_metadata.json")):
-        return join(["pipx", "inject", PACKAGE, *packages])
-    if find_spec("pip") is None:  # environments created by uv have no pip
-        return join(["uv", "pip", "install", "--python", sys.executable, *packages])
-    return join(module_command("pip", "install", *packages))
-
-
-def _packages(extra: str) -> list[str]:
-    from importlib.metadata import PackageNotFoundError, requires
-
-    try:
-        needed = requires(PACKAGE) or []
-    except PackageNotFoundError:
-        return []
-    split = (line.partition(";") for line in needed)
-    markers = {f"extra == '{extra}'", f'extra == "{extra}"'}
-    return [package.strip() for package, _, marker in split if marker.strip() in markers]
 
 
 # --- serve, ui ---------------------------------------------------------------------------------

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     ),
     argument("--again", action="store_true", help="a new token for someone who is or was a member"),
     examples=("nuggets member add alice", "nuggets member add bob --role reader"),
-    changes=True,
 )
 def _add_member(call: Call) -> Outcome:
     options = call.options
@@ -67,7 +66,6 @@ def _list_members(call: Call) -> Outcome:
     "member revoke",
     argument("name", help="whose token ends"),
     examples=("nuggets member revoke alice",),
-    changes=True,
 )
 def _revoke_member(call: Call) -> Outcome:
     name = call.options.name
@@ -89,7 +87,6 @@ _TOKEN_CHARACTERS = 8192  # characters read of a token's file: what servers allo
     ),
     examples=("nuggets login https://memory.example.org", "nuggets login https://host < token"),
     summary="store your token for a server that keeps a team's memory, in a private file",
-    changes=True,
 )
 def _login(call: Call) -> Outcome:
     from nuggets.remote.server_requests import ServerCalls, check_token, write_token
@@ -129,7 +126,6 @@ def _read_token(path: str | None, server: str) -> str:
     "logout",
     argument("server", help="the address of the server: https://host"),
     examples=("nuggets logout https://memory.example.org",),
-    changes=True,
 )
 def _logout(call: Call) -> Outcome:
     from nuggets.remote.server_requests import remove_token
@@ -144,7 +140,6 @@ def _logout(call: Call) -> Outcome:
     "sync",
     examples=("nuggets sync", "nuggets sync --dir https://memory.example.org"),
     summary="send queued changes to the server, and refresh the local copy of its notes",
-    changes=True,
 )
 def _sync(call: Call) -> Outcome:
     shelf = _remote(call)
@@ -202,7 +197,6 @@ _ID_ARGUMENT = argument("id", help="the id that `nuggets queue` shows, or its be
     _ID_ARGUMENT,
     examples=("nuggets queue retry 3f2a91c0",),
     summary="send a rejected change again, whatever others changed since",
-    changes=True,
 )
 def _queue_retry(call: Call) -> Outcome:
     shelf = _remote(call)
@@ -219,7 +213,7 @@ def _queue_retry(call: Call) -> Outcome:
     )
 
 
-@command("queue drop", _ID_ARGUMENT, examples=("nuggets queue drop 3f2a91c0",), changes=True)
+@command("queue drop", _ID_ARGUMENT, examples=("nuggets queue drop 3f2a91c0",))
 def _queue_drop(call: Call) -> Outcome:
     given_up = _remote(call).queue.drop(call.options.id)
     return Outcome(_waiting_shape(given_up), [f"Given up: {one_line(given_up.summary)}"])

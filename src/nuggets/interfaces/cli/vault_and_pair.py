@@ -110,7 +110,6 @@ def _notes_to_json(done: "PairResult | VaultResult") -> dict[str, Any]:
     examples=("nuggets vault ~/Notes/Memory", "nuggets vault ~/Notes/Memory --watch"),
     summary="keep a folder of Markdown and your memory equal, both ways: a file for each note, "
     "as Obsidian opens it",
-    changes=True,
 )
 def _vault(call: Call) -> Outcome:
     if call.options.watch:
@@ -167,7 +166,6 @@ def _refuse_preview(call: Call) -> None:
     examples=("nuggets pair ~/Sync/nuggets", "nuggets pair", "nuggets pair --watch"),
     summary="keep the memory of several machines equal through a folder that they share, "
     "without a server",
-    changes=True,
 )
 def _pair(call: Call) -> Outcome:
     options = call.options

@@ -19,7 +19,6 @@ from nuggets.interfaces.connect.settings_edits import (
     by_file,
     has_entries,
     read_text,
-    syntax_problem,
 )
 from nuggets.named_tuple import NamedTuple
 
@@ -90,8 +89,6 @@ def _files(
 
 def _file_problems(host: str, path: str, entries: list[Entry]) -> Iterator[str]:
     text = read_text(path) or ""
-    if problem := syntax_problem(host, path, text):
-        yield f"{problem}. Remove it"
     for entry in entries:
         server = _server(text, entry)
         if is_own_server(server):

@@ -78,18 +78,6 @@ class Setup(NamedTuple):
 Entry = JsonMember | JsonItem | TomlTable | WholeFile
 
 
-class JsonSyntax(NamedTuple):
-    """What a host accepts in its JSON files beyond the standard."""
-
-    comments: bool
-    trailing_commas: bool
-
-
-STANDARD_JSON = JsonSyntax(comments=False, trailing_commas=False)
-JSON_WITH_COMMENTS = JsonSyntax(comments=True, trailing_commas=False)
-LENIENT_JSON = JsonSyntax(comments=True, trailing_commas=True)
-
-
 def host_entries(
     host: str,
     root: str,
@@ -141,87 +129,82 @@ def _hook_group(matcher: str, run: Mapping[str, Any]) -> dict[str, Any]:
     return {**({"matcher": matcher} if matcher else {}), "hooks": [dict(run)]}
 
 
+class Hook(NamedTuple):
+    """What a host calls at an event of its own."""
+
+    event: str
+    name: str  # of ours
+    seconds: int  # that the host waits
+    matcher: str = ""  # names tools or reasons; "": whatever they are
+
+
+def _hooks(names: Sequence[str], file_tools: str, seconds: Sequence[int]) -> list[Hook]:
+    """Our five hooks at a host's events, in the order of a session."""
+    own = ("session-start", "user-prompt", "post-tool", "pre-compact", "stop")
+    matchers = ("", "", file_tools, "", "")
+    return [Hook(*hook) for hook in zip(names, own, seconds, matchers, strict=True)]
+
+
+_SECONDS = (5, 3, 10, 10, 20)
+_CLAUDE_EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop")
+_CURSOR_EVENTS = ("sessionStart", "beforeSubmitPrompt", "postToolUse", "preCompact", "stop")
+_GEMINI_EVENTS = ("SessionStart", "BeforeAgent", "AfterTool", "PreCompress", "AfterAgent")
+_IN_BACKGROUND = ("post-tool", "stop")  # where a host can go on meanwhile
+
+
 def _claude_code(setup: Setup) -> list[Entry]:
     servers = ".claude.json" if setup.user else ".mcp.json"
     settings = setup.path(".claude", "settings.json")
-
-    def hook(event: str, name: str, timeout: int, matcher: str = "", wait: bool = True) -> JsonItem:
-        # one line, no "args": Cursor runs these hooks too and ignores "args"
-        run = {"type": "command", "command": shlex.join(setup.command_line("hook", name))}
-        background = {} if wait else {"async": True}
-        group = _hook_group(matcher, {**run, **background, "timeout": timeout})
-        return JsonItem(settings, ("hooks", event), group)
-
-    return [
-        JsonMember(setup.path(servers), ("mcpServers", "nuggets"), _server_entry(setup)),
-        hook("SessionStart", "session-start", 5),
-        hook("UserPromptSubmit", "user-prompt", 3),
-        hook("PostToolUse", "post-tool", 10, _CLAUDE_FILE_TOOLS, wait=False),
-        hook("PreCompact", "pre-compact", 10),
-        hook("Stop", "stop", 20, wait=False),
+    entries: list[Entry] = [
+        JsonMember(setup.path(servers), ("mcpServers", "nuggets"), _server_entry(setup))
     ]
+    for hook in _hooks(_CLAUDE_EVENTS, _CLAUDE_FILE_TOOLS, _SECONDS):
+        # one line, no "args": Cursor runs these hooks too and ignores "args"
+        run = {"type": "command", "command": shlex.join(setup.command_line("hook", hook.name))}
+        background = {"async": True} if hook.name in _IN_BACKGROUND else {}
+        group = _hook_group(hook.matcher, {**run, **background, "timeout": hook.seconds})
+        entries.append(JsonItem(settings, ("hooks", hook.event), group))
+    return entries
 
 
 def _codex(setup: Setup) -> list[Entry]:
-    hooks = setup.path(".codex", "hooks.json")
-    entries: list[Entry] = [
-        TomlTable(
-            setup.path(".codex", "config.toml"), ("mcp_servers", "nuggets"), _server_entry(setup)
-        )
-    ]
-    for event, name, timeout, matcher in (
-        ("SessionStart", "session-start", 5, ""),
-        ("UserPromptSubmit", "user-prompt", 3, ""),
-        ("PostToolUse", "post-tool", 10, _CODEX_FILE_TOOLS),
-        ("PreCompact", "pre-compact", 10, ""),
-        ("Stop", "stop", 20, ""),
-    ):
-        line = shlex.join(setup.command_line("hook", name, "--host", "codex"))
-        run = {"type": "command", "command": line, "timeout": timeout}
-        entries.append(JsonItem(hooks, ("hooks", event), _hook_group(matcher, run)))
+    path = setup.path(".codex", "config.toml")
+    entries: list[Entry] = [TomlTable(path, ("mcp_servers", "nuggets"), _server_entry(setup))]
+    for hook in _hooks(_CLAUDE_EVENTS, _CODEX_FILE_TOOLS, _SECONDS):
+        line = shlex.join(setup.command_line("hook", hook.name, "--host", "codex"))
+        run = {"type": "command", "command": line, "timeout": hook.seconds}
+        group = _hook_group(hook.matcher, run)
+        entries.append(JsonItem(setup.path(".codex", "hooks.json"), ("hooks", hook.event), group))
     return entries
 
 
 def _cursor(setup: Setup) -> list[Entry]:
-    hooks = setup.path(".cursor", "hooks.json")
+    servers, hooks = (setup.path(".cursor", name) for name in ("mcp.json", "hooks.json"))
     entries: list[Entry] = [
-        JsonMember(
-            setup.path(".cursor", "mcp.json"), ("mcpServers", "nuggets"), _server_entry(setup)
-        ),
+        JsonMember(servers, ("mcpServers", "nuggets"), _server_entry(setup)),
         JsonMember(hooks, ("version",), 1),
     ]
-    for event, name, timeout, matcher in (
-        ("sessionStart", "session-start", 5, ""),
-        ("beforeSubmitPrompt", "user-prompt", 3, ""),
-        ("postToolUse", "post-tool", 10, _CURSOR_FILE_TOOLS),
-        ("preCompact", "pre-compact", 10, ""),
-        ("stop", "stop", 20, ""),
-    ):
+    for hook in _hooks(_CURSOR_EVENTS, _CURSOR_FILE_TOOLS, _SECONDS):
         # the same line as for Claude Code: Cursor runs those hooks too, and drops duplicates
-        line = shlex.join(setup.command_line("hook", name))
-        entry: dict[str, Any] = {"command": line, "timeout": timeout}
-        entry |= {"matcher": matcher} if matcher else {}
-        entries.append(JsonItem(hooks, ("hooks", event), entry))
+        line = shlex.join(setup.command_line("hook", hook.name))
+        entry: dict[str, Any] = {"command": line, "timeout": hook.seconds}
+        entry |= {"matcher": hook.matcher} if hook.matcher else {}
+        entries.append(JsonItem(hooks, ("hooks", hook.event), entry))
     return entries
 
 
 def _gemini(setup: Setup) -> list[Entry]:
     settings = setup.path(".gemini", "settings.json")
     entries: list[Entry] = [JsonMember(settings, ("mcpServers", "nuggets"), _server_entry(setup))]
-    for event, name, milliseconds, matcher in (
-        ("SessionStart", "session-start", 5000, ""),
-        ("BeforeAgent", "user-prompt", 3000, ""),
-        ("AfterTool", "post-tool", 5000, _GEMINI_FILE_TOOLS),
-        ("PreCompress", "pre-compact", 5000, _GEMINI_COMPRESSION),
-        ("AfterAgent", "stop", 5000, ""),
-    ):
+    for hook in _hooks(_GEMINI_EVENTS, _GEMINI_FILE_TOOLS, (5, 3, 5, 5, 5)):
+        matcher = _GEMINI_COMPRESSION if hook.name == "pre-compact" else hook.matcher
         run = {
-            "name": f"nuggets-{name}",
+            "name": f"nuggets-{hook.name}",
             "type": "command",
-            "command": shlex.join(setup.command_line("hook", name, "--host", "gemini")),
-            "timeout": milliseconds,
+            "command": shlex.join(setup.command_line("hook", hook.name, "--host", "gemini")),
+            "timeout": 1000 * hook.seconds,  # milliseconds
         }
-        entries.append(JsonItem(settings, ("hooks", event), _hook_group(matcher, run)))
+        entries.append(JsonItem(settings, ("hooks", hook.event), _hook_group(matcher, run)))
     return entries
 
 
@@ -277,23 +260,19 @@ class Host(NamedTuple):
     """An agent's program, as far as `connect` has to know it."""
 
     entries: Callable[[Setup], list[Entry]]
-    json_syntax: JsonSyntax = LENIENT_JSON  # of a host of which nothing is known
     has_project_settings: bool = True
     is_started_by_desktop: bool = False  # perhaps without a shell's PATH: a bare name will not do
 
 
-# The syntax was tried with the real programs; Claude Desktop and Cursor by what their users report.
 HOSTS = {
-    "claude-code": Host(_claude_code, STANDARD_JSON),
-    "codex": Host(_codex, STANDARD_JSON),
-    "cursor": Host(_cursor, JSON_WITH_COMMENTS),
-    "gemini": Host(_gemini, JSON_WITH_COMMENTS),
+    "claude-code": Host(_claude_code),
+    "codex": Host(_codex),
+    "cursor": Host(_cursor),
+    "gemini": Host(_gemini),
     "opencode": Host(_opencode),
     "pi": Host(_pi),
     # tools alone, no hooks
-    "claude-desktop": Host(
-        _claude_desktop, STANDARD_JSON, has_project_settings=False, is_started_by_desktop=True
-    ),
+    "claude-desktop": Host(_claude_desktop, has_project_settings=False, is_started_by_desktop=True),
     "vscode": Host(_vscode, is_started_by_desktop=True),
     "windsurf": Host(_windsurf, has_project_settings=False, is_started_by_desktop=True),
     "zed": Host(_zed_editor, is_started_by_desktop=True),

@@ -16,7 +16,6 @@ _BLANKS = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)  # white space a
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _SCALAR = re.compile(r"[^\s,\]}/]+")
 _COMMENT_TO_LINE_END = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/[ \t]*)(?=\r?\n)")
-_SIGN = re.compile(r'[",/]')  # where a string, a comma or a comment begins
 _MAX_DEPTH = 100  # of values in values: Python's stack allows about 300, hosts' settings have 5
 
 
@@ -111,26 +110,6 @@ def remove(text: str, path: Sequence[str | int]) -> str:
         comma = _skip_blanks(text, parent.children[index - 1].node.end)
         return text[:comma] + text[comma + 1 : start] + text[end:]
     return text[:start] + text[end:]
-
-
-def find_extension(text: str, comments: bool, trailing_commas: bool) -> str:
-    """The first comment or trailing comma that is not allowed, with its line; else ""."""
-    parse(text)  # an error if it is not valid even with them; all that begins ends somewhere
-    position = 0
-    while match := _SIGN.search(text, position):
-        start = match.start()
-        position = start + 1
-        if match[0] == '"':
-            position = _find_string_end(text, start)
-        elif match[0] == "/":
-            if not comments:
-                return f"line {_line_number(text, start)} has a comment"
-            position = _skip_blanks(text, start)
-        elif not trailing_commas:
-            following = _skip_blanks(text, position)
-            if text[following] in "}]":
-                return f"line {_line_number(text, start)} has a comma after the last value"
-    return ""
 
 
 def _find_child(node: Node, key: str | int) -> Child | None:
@@ -260,10 +239,6 @@ def _decode(text: str, start: int, end: int) -> Any:
 
 
 def _error(text: str, position: int, message: str) -> EditError:
-    line = _line_number(text, position)
+    line = text.count("\n", 0, position) + 1
     column = position - text.rfind("\n", 0, position)
     return EditError(f"not valid JSON: line {line}, column {column}: {message}")
-
-
-def _line_number(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1

@@ -83,8 +83,6 @@ def plan_edits(
         text = read_text(path)
         try:
             if connecting:
-                if problem := syntax_problem(host, path, text or ""):
-                    raise EditError(problem)
                 after: str | None = _add_entries(text, entries)
             else:
                 after = _disconnect(path, text, entries, shelf_directory)
@@ -104,14 +102,6 @@ def by_file(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
     for entry in entries:
         groups.setdefault(entry.file, []).append(entry)
     return groups
-
-
-def syntax_problem(host: str, path: str, text: str) -> str:
-    """Why the host would reject this file, though it can be edited; "" if it would not."""
-    if not path.endswith((".json", ".jsonc")):
-        return ""
-    extension = jsonc.find_extension(text, *HOSTS[host].json_syntax)
-    return f"{host} would reject it: {extension}" if extension else ""
 
 
 def _refuse_link_to_outside(root: str, path: str) -> None:
@@ -186,7 +176,6 @@ def _add_entries(text: str | None, entries: Sequence[Entry]) -> str:
             after = _set_member(after, entry)
         else:
             after = _set_hook(after, entry)
-    _check_entries(after, entries)
     return after
 
 
@@ -295,22 +284,6 @@ def _remove_member(text: str, path: tuple[str, ...]) -> str:
     if len(path) > 1 and outer is not None and not outer.value:
         return _remove_member(text, path[:-1])
     return text
-
-
-def _check_entries(text: str, entries: Sequence[Entry]) -> None:
-    """Parse the result: it must contain every entry."""
-    for entry in entries:
-        if isinstance(entry, JsonMember | JsonItem):
-            node = jsonc.find_node(jsonc.parse(text), entry.path)
-            value = node.value if node is not None else None
-            if isinstance(value, list):
-                is_set = entry.value in value
-            elif isinstance(value, dict):
-                is_set = entry.value.items() <= value.items()
-            else:
-                is_set = entry.value == value
-            if not is_set:
-                raise EditError(f"{'.'.join(entry.path)} cannot be set here")
 
 
 def read_packaged(name: str) -> str:

@@ -273,7 +273,7 @@ def _status(call: ToolCall, nugget: str | None = None) -> Answer:
     if shelf.recognition is not None:
         lines.append(f"Tell the user: {explain_recognition(shelf.recognition)}")
     shape = {
-        "nuggets": [json_responses.status(status) for status in statuses],
+        "nuggets": [status._asdict() for status in statuses],
         "project": shelf.project,
         "session": call.session,
         "missedDeadlines": missed,

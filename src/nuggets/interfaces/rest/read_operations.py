@@ -30,7 +30,7 @@ def _status(shelf: NuggetShelf) -> Any:
     return {
         "revision": shelf.revision,  # read first, as for the graph
         "project": shelf.project,
-        "nuggets": [json_responses.status(status) for status in shelf.list()],
+        "nuggets": [status._asdict() for status in shelf.list()],
         "exports": json_responses.exports(shelf.exports_status()),
         "warnings": json_responses.warnings(shelf),
     }
@@ -38,7 +38,7 @@ def _status(shelf: NuggetShelf) -> Any:
 
 @operation("GET", "/api/nuggets/{nugget}", "How full a nugget is", reference("Status"))
 def _nugget(shelf: NuggetShelf, nugget: Name) -> Any:
-    return json_responses.status(shelf.status(nugget))
+    return shelf.status(nugget)._asdict()
 
 
 @operation(
