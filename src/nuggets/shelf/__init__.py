@@ -1215,7 +1215,10 @@ class NuggetShelf:
         if dry_run:
             return self._memory_files.explain(file, self.project)
         self._transactions.settle()
-        return self._memory_files.promote(file, self.project, dry_run)
+        done = self._memory_files.promote(file, self.project, dry_run)
+        if path is None:  # a host that began its own file leaves the shelf's behind
+            self._memory_files.promote_to(self._memory_files.other_files(file, self.project))
+        return done
 
     def pin(self, note_id: str, path: StrPath | None = None) -> None:
         """Promote a memory however often it was recalled; the next `promote` writes it.
