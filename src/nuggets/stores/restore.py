@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from nuggets.domain import times
-from nuggets.domain.records import Changes, Commit, MemoryNote, NuggetConfig
+from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
 from nuggets.errors import Conflict, InvalidInput, StoreBusy, StoreCorrupt, StoreError
 from nuggets.filesystem.atomic_files import (
     NEW_FILE,
@@ -24,6 +24,7 @@ from nuggets.stores.backup import REPLACED, Backup, free_name, open_backup, read
 from nuggets.stores.doctor.database_defects import NOTES, check_records
 from nuggets.stores.exports.register import documented_files
 from nuggets.stores.process_lock import hold_shelf_lock
+from nuggets.stores.sql.commit_writer import CommitWriter
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import (
     WRITE_AHEAD_LOG,
@@ -32,7 +33,6 @@ from nuggets.stores.sqlite.database import (
     open_read_only,
     sync_file,
 )
-from nuggets.stores.sqlite.rewriting import put_commit
 
 _READER_SECONDS = 5.0  # how long to wait for readers of the database that is replaced
 RESTORED = "restored"  # the mark that says from which backup
@@ -123,13 +123,12 @@ def _commit_restore(path: str, name: str, revision: int, now: str) -> None:
     """
     database = Database(path)
     try:
-        restored, at = SqlState(lambda: database).position
-        mark = {RESTORED: {"from": name, "revision": restored}}
-        changes = Changes(marks=mark, action="restore")
-        before = Changes(marks={RESTORED: None})
-        moment = times.commit_time(at, now)
+        state = SqlState(lambda: database)
         database.begin(writing=True)
-        put_commit(database, Commit(max(restored, revision) + 1, moment, changes, before))
+        writer = CommitWriter(database, state, after=revision)
+        mark = {RESTORED: {"from": name, "revision": state.revision}}
+        writer.apply(Changes(marks=mark, action="restore"))
+        writer.finish(now)
         database.execute("DELETE FROM exports")
         database.commit()
         database.execute(f"PRAGMA {WRITE_AHEAD_LOG}")

@@ -66,11 +66,12 @@ def columns_of(note: MemoryNote) -> tuple[str, str, str, int, str, int, int, str
 class CommitWriter:
     """Writes one commit: one change, or all changes of a batch."""
 
-    def __init__(self, database: Database, state: SqlState) -> None:
+    def __init__(self, database: Database, state: SqlState, *, after: int = 0) -> None:
+        """`after`: a revision that somebody has seen of another database in this place."""
         self._database = database
         self._state = state
         row = database.execute(_WHERE_IT_STANDS).fetchone()
-        self.revision: int = row[0] + 1
+        self.revision: int = max(row[0], after) + 1
         self._last_at: str = row[1]
         self._next_place: int = row[2] + 1
         self._has_hits = bool(row[3])  # that belong to this commit, and have no revision yet
