@@ -6,14 +6,13 @@ damaged, its files are kept as they are.
 
 import os
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 
 from nuggets.domain import times
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
 from nuggets.errors import Conflict, InvalidInput, StoreBusy, StoreCorrupt, StoreError
 from nuggets.filesystem.atomic_files import (
-    NEW_FILE,
     private_directory,
     sync_directory,
     temporary_path,
@@ -31,6 +30,7 @@ from nuggets.stores.sqlite.database import (
     Database,
     ExplainErrors,
     open_read_only,
+    remove_database,
     sync_file,
 )
 
@@ -79,7 +79,7 @@ def restore(directory: str, path: str, now: str, checks: RecordChecks) -> Restor
         try:
             if unpack(path, temporary) != result.backup.checksum:
                 raise Conflict(f"{path} was changed meanwhile. Nothing was restored; retry")
-            revision, at = _current_position(current)
+            revision, at = _current_position(directory)
             moment = times.commit_time(at, now)
             _commit_restore(temporary, os.path.basename(path), revision, moment)
             replaced = _keep_replaced(directory, current) if os.path.lexists(current) else ""
@@ -88,9 +88,7 @@ def restore(directory: str, path: str, now: str, checks: RecordChecks) -> Restor
         except OSError as problem:
             raise unwritable(current, problem) from problem
         finally:
-            for leftover in (temporary, f"{temporary}-wal", f"{temporary}-shm"):
-                with suppress(OSError):
-                    os.unlink(leftover)
+            remove_database(temporary)
     return result._replace(replaced=replaced)
 
 
@@ -143,12 +141,12 @@ def _keep_replaced(directory: str, current: str) -> str:
     folder = free_name(os.path.join(directory, REPLACED))
     private_directory(folder)
     try:
-        _copy_database(current, os.path.join(folder, "nuggets.db"))
+        is_sound = _empty_log(current)
     except StoreBusy:
         os.rmdir(folder)
         raise
-    except StoreError:  # it is damaged: keep its bytes as they are
-        os.link(current, os.path.join(folder, "nuggets.db"))
+    os.link(current, os.path.join(folder, "nuggets.db"))
+    if not is_sound:  # keep all its bytes as they are
         with suppress(FileNotFoundError):
             os.rename(f"{current}-wal", os.path.join(folder, "nuggets.db-wal"))
     for name in sorted(documented_files(directory)):
@@ -162,36 +160,37 @@ def _keep_replaced(directory: str, current: str) -> str:
     return folder
 
 
-def _copy_database(current: str, target: str) -> None:
-    """Copy the whole database; the log of the original is empty afterwards."""
-    database = Database(current)
+def _empty_log(current: str) -> bool:
+    """Move the log into the database; False if that is damaged."""
+    try:
+        database = Database(current)
+    except StoreError:
+        return False
     try:
         deadline = time.monotonic() + _READER_SECONDS
         while not database.checkpoint():
             if time.monotonic() > deadline:
                 raise StoreBusy(f"someone is still reading {current}. Nothing was changed; retry")
             time.sleep(0.01)
-        os.close(os.open(target, NEW_FILE, 0o600))
-        try:
-            database.backup_to(target)
-        except StoreError:
-            os.unlink(target)
-            raise
-        sync_file(target)
+    except StoreCorrupt:
+        return False
     finally:
         database.close()
+    return True
 
 
 def _current_versions(directory: str) -> dict[str, int]:
     """The versions of the current notes; none if they cannot be read."""
-    path = os.path.join(directory, "nuggets.db")
-    with suppress(StoreError, OSError), ExplainErrors(path):
-        database = open_read_only(path)
-        try:
-            return _read_versions(database)
-        finally:
-            database.close()
+    with suppress(StoreError, OSError), _open_current(directory) as database:
+        return _read_versions(database)
     return {}
+
+
+@contextmanager
+def _open_current(directory: str) -> Iterator[Database]:
+    path = os.path.join(directory, "nuggets.db")
+    with ExplainErrors(path), closing(open_read_only(path)) as database:
+        yield database
 
 
 def _read_versions(database: Database) -> dict[str, int]:
@@ -208,12 +207,8 @@ def _compare(current: dict[str, int], restored: dict[str, int]) -> Difference:
     )
 
 
-def _current_position(current: str) -> tuple[int, str]:
+def _current_position(directory: str) -> tuple[int, str]:
     """Revision and time of the current database; 0 and "" if it cannot be read."""
-    with suppress(StoreError, OSError), ExplainErrors(current):
-        database = open_read_only(current)
-        try:
-            return SqlState(lambda: database).position
-        finally:
-            database.close()
+    with suppress(StoreError, OSError), _open_current(directory) as database:
+        return SqlState(lambda: database).position
     return 0, ""

@@ -136,22 +136,19 @@ class Database:
             self.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
         return not busy
 
-    def backup_to(self, path: str) -> None:
-        """Copy everything committed into a file, with SQLite's backup function."""
-        target = sqlite3.connect(path)
-        try:
-            self._connection.backup(target, pages=-1)
-        except sqlite3.Error as problem:
-            raise explain_error(problem, path) from problem
-        finally:
-            target.close()
-
     def copy_to(self, target: "Database") -> None:
-        """Copy everything committed into another database."""
+        """Copy everything committed into another database, with SQLite's backup function."""
         try:
             self._connection.backup(target._connection, pages=-1)
         except FAILURES as problem:
-            raise explain_error(problem, self.path) from problem
+            raise explain_error(problem, target.path or self.path) from problem
+
+    def copy_to_file(self, path: str) -> None:
+        target = Database(path, sqlite3.connect(path))
+        try:
+            self.copy_to(target)
+        finally:
+            target.close()
 
     def close(self) -> None:
         _databases.discard(self)
@@ -266,9 +263,14 @@ def building(path: str) -> Iterator[Database]:
     except OSError as problem:
         raise unwritable(path, problem) from problem
     finally:
-        for leftover in (temporary, f"{temporary}-wal", f"{temporary}-shm"):
-            with suppress(OSError):
-                os.unlink(leftover)
+        remove_database(temporary)
+
+
+def remove_database(path: str) -> None:
+    """Remove a temporary database with its log, as far as they are there."""
+    for file in (path, f"{path}-wal", f"{path}-shm"):
+        with suppress(OSError):
+            os.unlink(file)
 
 
 def sync_file(path: str) -> None:
