@@ -6,8 +6,8 @@ damaged, its files are kept as they are.
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 
 from nuggets.domain import times
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
@@ -29,7 +29,7 @@ from nuggets.stores.sqlite.database import (
     WRITE_AHEAD_LOG,
     Database,
     ExplainErrors,
-    open_read_only,
+    reading_file,
     remove_database,
     sync_file,
 )
@@ -66,7 +66,8 @@ def compare(directory: str, path: str, checks: RecordChecks) -> Restored:
     backup = _check_backup(path, checks)
     with open_backup(path) as database:
         restored = _read_versions(database)
-    return Restored(backup, _compare(_current_versions(directory), restored), "")
+    current = _current_versions(os.path.join(directory, "nuggets.db"))
+    return Restored(backup, _compare(current, restored), "")
 
 
 def restore(directory: str, path: str, now: str, checks: RecordChecks) -> Restored:
@@ -79,7 +80,7 @@ def restore(directory: str, path: str, now: str, checks: RecordChecks) -> Restor
         try:
             if unpack(path, temporary) != result.backup.checksum:
                 raise Conflict(f"{path} was changed meanwhile. Nothing was restored; retry")
-            revision, at = _current_position(directory)
+            revision, at = _current_position(current)
             moment = times.commit_time(at, now)
             _commit_restore(temporary, os.path.basename(path), revision, moment)
             replaced = _keep_replaced(directory, current) if os.path.lexists(current) else ""
@@ -179,18 +180,11 @@ def _empty_log(current: str) -> bool:
     return True
 
 
-def _current_versions(directory: str) -> dict[str, int]:
+def _current_versions(path: str) -> dict[str, int]:
     """The versions of the current notes; none if they cannot be read."""
-    with suppress(StoreError, OSError), _open_current(directory) as database:
+    with suppress(StoreError, OSError), reading_file(path) as database:
         return _read_versions(database)
     return {}
-
-
-@contextmanager
-def _open_current(directory: str) -> Iterator[Database]:
-    path = os.path.join(directory, "nuggets.db")
-    with ExplainErrors(path), closing(open_read_only(path)) as database:
-        yield database
 
 
 def _read_versions(database: Database) -> dict[str, int]:
@@ -207,8 +201,8 @@ def _compare(current: dict[str, int], restored: dict[str, int]) -> Difference:
     )
 
 
-def _current_position(directory: str) -> tuple[int, str]:
+def _current_position(path: str) -> tuple[int, str]:
     """Revision and time of the current database; 0 and "" if it cannot be read."""
-    with suppress(StoreError, OSError), _open_current(directory) as database:
+    with suppress(StoreError, OSError), reading_file(path) as database:
         return SqlState(lambda: database).position
     return 0, ""

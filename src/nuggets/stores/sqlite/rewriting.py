@@ -50,25 +50,16 @@ def begin_overwriting(database: Database) -> None:
     database.execute(sql, (_UNFINISHED, _REWRITE))
 
 
-def is_unfinished(database: Database) -> bool:
-    """May the files still hold what was erased?"""
-    return _next_step(database) is not None
-
-
 def overwrite(database: Database, *, wait_seconds: float) -> None:
     """Overwrite erased bytes, as far as possible now. The caller holds the shelf's lock."""
     if not database.path:
         database.execute("DELETE FROM meta WHERE name = ?", (_UNFINISHED,))
         return
     with suppress(StoreError):
-        if _next_step(database) == _REWRITE:
+        step = database.value("SELECT value FROM meta WHERE name = ?", (_UNFINISHED,))
+        if step == _REWRITE:
             database.execute("VACUUM")
             sql = "UPDATE meta SET value = ? WHERE name = ?"
             database.execute(sql, (_TRUNCATE_LOG, _UNFINISHED))
         if database.checkpoint(wait_seconds):
             database.execute("DELETE FROM meta WHERE name = ?", (_UNFINISHED,))
-
-
-def _next_step(database: Database) -> str | None:
-    step: str | None = database.value("SELECT value FROM meta WHERE name = ?", (_UNFINISHED,))
-    return step
