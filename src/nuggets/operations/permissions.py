@@ -205,6 +205,13 @@ MEMBER_NAME_CHARACTERS = 40  # it stands in paths, tokens and each line of the h
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
+def new_secret() -> str:
+    """256 random bits for a token, as text."""
+    from secrets import token_urlsafe
+
+    return token_urlsafe(32)
+
+
 def allows(role: Role, needed: Role) -> bool:
     """Whether a member with `role` may do what needs the role `needed`."""
     return ROLES.index(role) >= ROLES.index(needed)

@@ -238,8 +238,8 @@ class Store(ABC):
         names = ", ".join(map(str, list(self._damage)[:DAMAGE_SHOWN]))  # an id may be lost
         return (
             f"{len(self._damage)} records in the database are damaged and were passed over: "
-            f"{names}. `nuggets doctor --fix` takes them out; `nuggets purge` or `nuggets note "
-            "delete --hard` does so for one, by its id",
+            f"{names}. `nuggets doctor --fix` takes them out; `nuggets purge` does so for one, by "
+            "its id",
         )
 
     def hits(self) -> Iterator[Touch]:
