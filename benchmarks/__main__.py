@@ -8,7 +8,17 @@ import sys
 from importlib import import_module
 from typing import Any
 
-PARTS = ("engine", "facts", "stores", "exports", "search", "reflection", "agents", "web")
+PARTS = (
+    "engine",
+    "facts",
+    "stores",
+    "exports",
+    "importing",
+    "search",
+    "reflection",
+    "agents",
+    "web",
+)
 # What an agent's user notices over weeks; `python -m benchmarks.agents` is the report of these.
 DAILY_USE = (
     *("everyday", "session_start", "credentials", "sessions"),

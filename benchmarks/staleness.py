@@ -6,8 +6,7 @@ Each case is a repository of its own, made with git: files are committed, memori
 through the command's door, then the repository moves on by commits, renames and branches, and each
 memory is recalled. Whether a memory is stale then is known by construction: `CASES` says for each
 memory what happens and whether that makes it wrong. "moved" and the like are told apart as well.
-`ASIDE` is a second set on another repository, written after the rules: 18 of its 20 stale memories
-were flagged at first, and the two others (a number alone, a target of a named file) made rules.
+`ASIDE` is a second set on another repository, written after the rules.
 """
 
 import os

@@ -110,7 +110,7 @@ def read_shared_file(raw: bytes) -> None:
 def read_memories(raw: bytes) -> None:
     for read in (read_json, read_rows, read_instructions):
         with suppress(NuggetsError):
-            read(words_of(raw), "memories", "imported", NOW, Records())
+            read(words_of(raw), "memories", NOW, Records())
 
 
 def edit_jsonc(raw: bytes) -> None:

@@ -120,13 +120,13 @@ def _promote(words: str) -> object:
 
 def _import_markdown(words: str) -> object:
     found = Records()
-    markdown_folders.read_markdown(ReadFile(words.encode(), NOW), "note.md", "imported", found)
+    markdown_folders.read_markdown(ReadFile(words.encode(), NOW), "note.md", found)
     return found.notes
 
 
 def _import_instructions(words: str) -> object:
     found = Records()
-    read_instructions(words, "CLAUDE.md", "imported", NOW, found)
+    read_instructions(words, "CLAUDE.md", NOW, found)
     return found.notes
 
 

@@ -21,40 +21,37 @@ class Setting(NamedTuple):
     """One setting: its name, default, meaning and limits."""
 
     name: str
-    variable: str
     default: Any  # its type is the setting's type
     meaning: str
     least: float | None = None
     most: float | None = None
+    named: str = ""  # its variable, if that is not NUGGETS_ and the name
+
+    @property
+    def variable(self) -> str:
+        """The variable of the environment that sets it."""
+        return self.named or f"NUGGETS_{self.name.upper()}"
 
 
 SETTINGS = (
     Setting(
         "dir",
-        "NUGGETS_DIR",
         DEFAULT_DIRECTORY,
         "the directory of the shelf, or the URL of a database (postgresql://…); not for "
         "config.toml, which lies in the directory",
     ),
+    Setting("session", "", "the id of this session; by default one session per day"),
     Setting(
-        "session", "NUGGETS_SESSION", "", "the id of this session; by default one session per day"
-    ),
-    Setting(
-        "project",
-        "NUGGETS_PROJECT",
-        "",
-        "which project memories belong to; by default the git repository you are in",
+        "project", "", "which project memories belong to; by default the git repository you are in"
     ),
     Setting(
         "memory_file",
-        "NUGGETS_MEMORY_FILE",
         "",
         "where promotion writes; by default your agent's MEMORY.md of the repository, else one "
         "in the shelf's directory",
     ),
     Setting(
         "promote_after",
-        "NUGGETS_PROMOTE_AFTER",
         PROMOTE_THRESHOLD,
         "in how many sessions a memory must have been recalled to be promoted to MEMORY.md",
         1,
@@ -62,7 +59,6 @@ SETTINGS = (
     ),
     Setting(
         "recall_min_probability",
-        "NUGGETS_RECALL_MIN_PROBABILITY",
         RECALL_MIN_PROBABILITY,
         "how probable it must be that a question means a known key for `recall` to answer; 0: the"
         " documented order (exact, substring, best ratio), however improbable",
@@ -71,40 +67,39 @@ SETTINGS = (
     ),
     Setting(
         "reflection_hour",
-        "MEMORY_REFLECTION_HOUR",
         9,
         "hour of the daily reflection, local time",
         0,
         23,
+        named="MEMORY_REFLECTION_HOUR",
     ),
     Setting(
         "reflection_daily",
-        "MEMORY_REFLECTION_DAILY",
         1,
         "1: the reflection runs once a day by itself; 0: only when you call `nuggets reflect`",
         0,
         1,
+        named="MEMORY_REFLECTION_DAILY",
     ),
-    Setting("reflection_minute", "MEMORY_REFLECTION_MINUTE", 0, "minute of that hour", 0, 59),
+    Setting("reflection_minute", 0, "minute of that hour", 0, 59, named="MEMORY_REFLECTION_MINUTE"),
     Setting(
         "reflection_max_notes",
-        "MEMORY_REFLECTION_MAX_NOTES",
         10,
         "most notes that one reflection inspects",
         1,
         1_000_000,
+        named="MEMORY_REFLECTION_MAX_NOTES",
     ),
     Setting(
         "heartbeat_interval_ms",
-        "HEARTBEAT_INTERVAL_MS",
         1_800_000,
         "how often a running server checks whether the reflection was missed",
         1_000,
         86_400_000,
+        named="HEARTBEAT_INTERVAL_MS",
     ),
     Setting(
         "history_days",
-        "NUGGETS_HISTORY_DAYS",
         365,
         "how long the history is kept, for `history` and `undo`; 0: for ever. Notes stay anyway",
         0,
@@ -112,7 +107,6 @@ SETTINGS = (
     ),
     Setting(
         "session_notes",
-        "NUGGETS_SESSION_NOTES",
         1,
         "1: hooks keep a note of each session with an agent (`nuggets sessions`); 0: none",
         0,
@@ -120,7 +114,6 @@ SETTINGS = (
     ),
     Setting(
         "session_days",
-        "NUGGETS_SESSION_DAYS",
         90,
         "how long the note of a session is kept after it ended; 0: for ever",
         0,
@@ -128,7 +121,6 @@ SETTINGS = (
     ),
     Setting(
         "start_tokens",
-        "NUGGETS_START_TOKENS",
         800,
         "how much memory a session with an agent starts with, in tokens (estimated); 0: none",
         0,
@@ -136,7 +128,6 @@ SETTINGS = (
     ),
     Setting(
         "server_shelves",
-        "NUGGETS_SERVER_SHELVES",
         200,
         "most private shelves of members that a server keeps open; in a directory each has some "
         "four open files",
@@ -145,7 +136,6 @@ SETTINGS = (
     ),
     Setting(
         "member_requests",
-        "NUGGETS_MEMBER_REQUESTS",
         600,
         "requests that a server takes of one member in a minute",
         1,
@@ -153,7 +143,6 @@ SETTINGS = (
     ),
     Setting(
         "member_kilobytes",
-        "NUGGETS_MEMBER_KILOBYTES",
         10_000,
         "kilobytes that one member may send to a server in a minute",
         1,
@@ -161,7 +150,6 @@ SETTINGS = (
     ),
     Setting(
         "offline_notes",
-        "NUGGETS_OFFLINE_NOTES",
         5_000,
         "most notes of a server (https://…) in the copy on this machine, which answers while the "
         "server is unreachable; 0: no copy and no queue",
@@ -170,19 +158,19 @@ SETTINGS = (
     ),
     Setting(
         "quiet_hours_start",
-        "QUIET_HOURS_START",
         22,
         "first of the hours in which a missed reflection is not caught up; negative: none",
         None,
         23,
+        named="QUIET_HOURS_START",
     ),
     Setting(
         "quiet_hours_end",
-        "QUIET_HOURS_END",
         8,
         "hour at which quiet hours end; negative: no quiet hours",
         None,
         23,
+        named="QUIET_HOURS_END",
     ),
 )
 

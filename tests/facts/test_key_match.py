@@ -256,6 +256,7 @@ def test_there_are_at_most_ten_weights() -> None:
     ("query", "key", "doubt"),
     [
         ("which licences are allowed", "licences that are not allowed", "'not' is in the key only"),
+        ("licences that are not allowed", "which licences are allowed", "'not' is not in the key"),
         ("how do we build with the cache", "build without cache", "'without' is in the key only"),
         ("do we ever force push", "never force push", "'never' is in the key only"),
         ("holiday opening hours", "opening hours", "'holiday' is not in the key"),

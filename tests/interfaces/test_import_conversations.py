@@ -2,8 +2,12 @@
 
 import io
 import json
+import os
+import sqlite3
+import time
 import zipfile
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -210,3 +214,146 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(
     monkeypatch.setattr(chat_exports, "LARGEST_FILE", 1 << 20)
     (tmp_path / "data.zip").write_bytes(archive({"conversations.json": b" " * (1 << 21)}))
     assert "unpacks to more than 1 MB" in nuggets("import", str(tmp_path / "data.zip")).err
+
+
+# --- sessions of opencode and Cursor --------------------------------------------------------------
+
+NOW_MS = int(time.time() * 1000)
+
+
+def opencode_1(path: Path, folder: Path) -> None:
+    """As versions from 1.2 on keep it."""
+    with closing(sqlite3.connect(path)) as database, database:
+        database.executescript(
+            "CREATE TABLE session (id text PRIMARY KEY, project_id text, parent_id text, slug text,"
+            " directory text NOT NULL, title text, version text, time_created integer,"
+            " time_updated integer);"
+            "CREATE TABLE message (id text PRIMARY KEY, session_id text, time_created integer,"
+            " time_updated integer, data text NOT NULL);"
+            "CREATE TABLE part (id text PRIMARY KEY, message_id text, session_id text,"
+            " time_created integer, data text NOT NULL);"
+        )
+        for name, parent in (("ses_1", None), ("ses_2", "ses_1")):
+            row = (name, "p", parent, "s", str(folder), "t", "1.2.0", NOW_MS - 60_000, NOW_MS)
+            database.execute("INSERT INTO session VALUES (?,?,?,?,?,?,?,?,?)", row)
+        edit = {"status": "completed", "input": {"filePath": str(folder / "cart.py")}}
+        test = {"status": "completed", "input": {"command": "pytest"}, "metadata": {"exit": 0}}
+        messages: list[tuple[str, list[Any]]] = [
+            ("user", [{"type": "text", "text": "Fix the cart of the shop"}]),
+            (
+                "assistant",
+                [
+                    {"type": "step-start"},
+                    {"type": "tool", "tool": "edit", "state": edit},
+                    {"type": "tool", "tool": "bash", "state": {**test, "output": "2 passed"}},
+                    {"type": "text", "text": "The cart is fixed."},
+                ],
+            ),
+        ]
+        for number, (role, parts) in enumerate(messages):
+            message = (f"msg_{number}", "ses_1", NOW_MS, NOW_MS, json.dumps({"role": role}))
+            database.execute("INSERT INTO message VALUES (?,?,?,?,?)", message)
+            for place, part in enumerate(parts):
+                name = f"prt_{number}_{place}"
+                told = (name, f"msg_{number}", "ses_1", NOW_MS, json.dumps(part))
+                database.execute("INSERT INTO part VALUES (?,?,?,?,?)", told)
+
+
+def opencode_2(path: Path, folder: Path) -> None:
+    """As versions from 2.0 on keep it."""
+    with closing(sqlite3.connect(path)) as database, database:
+        database.executescript(
+            "CREATE TABLE session_v2 (id text PRIMARY KEY, project_id text, parent_id text,"
+            " directory text NOT NULL, title text, time_created integer, time_updated integer);"
+            "CREATE TABLE session_message (id text PRIMARY KEY, session_id text, type text,"
+            " seq integer, time_created integer, data text NOT NULL);"
+        )
+        session = ("ses_1", "p", None, str(folder), "t", NOW_MS - 60_000, NOW_MS)
+        database.execute("INSERT INTO session_v2 VALUES (?,?,?,?,?,?,?)", session)
+        edit = {"status": "completed", "input": {"filePath": str(folder / "cart.py")}}
+        test = {"status": "completed", "input": {"command": "pytest"}}
+        told = [{"type": "text", "text": "2 passed"}]
+        messages: list[tuple[str, Any]] = [
+            ("system", {"text": "Be brief"}),
+            ("user", {"text": "Fix the cart of the shop"}),
+            (
+                "assistant",
+                {
+                    "content": [
+                        {"type": "reasoning", "text": "Where is it?"},
+                        {"type": "tool", "name": "edit", "state": edit},
+                        {"type": "tool", "name": "bash", "state": {**test, "content": told}},
+                        {"type": "text", "text": "The cart is fixed."},
+                    ]
+                },
+            ),
+        ]
+        for number, (kind, data) in enumerate(messages):
+            row = (f"msg_{number}", "ses_1", kind, number, NOW_MS, json.dumps(data))
+            database.execute("INSERT INTO session_message VALUES (?,?,?,?,?,?)", row)
+
+
+def cursor(home: Path, folder: Path) -> None:
+    project = home / ".cursor" / "projects" / "tmp-shop"
+    (project / "agent-transcripts" / "abc" / "subagents").mkdir(parents=True)
+    (project / ".workspace-trusted").write_text(json.dumps({"workspacePath": str(folder)}))
+    asked = "<timestamp>Tuesday</timestamp>\n<user_query>\nFix the cart of the shop\n</user_query>"
+    path = str(folder / "cart.py")
+    parts = [
+        {"type": "text", "text": "The cart is fixed."},
+        {"type": "tool_use", "name": "StrReplace", "input": {"path": path, "old_string": "a"}},
+        {"type": "tool_use", "name": "Shell", "input": {"command": "pytest"}},
+    ]
+    lines = [
+        {"role": "user", "message": {"content": [{"type": "text", "text": asked}]}},
+        {"role": "assistant", "message": {"content": parts}},
+        {"type": "turn_ended", "status": "success"},
+    ]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (project / "agent-transcripts" / "abc" / "abc.jsonl").write_text(text)
+    (project / "agent-transcripts" / "abc" / "subagents" / "x.jsonl").write_text(text)
+
+
+@pytest.mark.parametrize("host", ["opencode 1", "opencode 2", "cursor"])
+def test_past_sessions_of_other_hosts_are_found_and_become_notes(
+    nuggets: Nuggets, tmp_path: Path, host: str
+) -> None:
+    home = Path(os.path.expanduser("~"))
+    shop = tmp_path / "shop"
+    (shop / ".git").mkdir(parents=True)
+    (shop / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    data = home / ".local" / "share" / "opencode"
+    data.mkdir(parents=True)
+    if host == "cursor":
+        cursor(home, shop)
+    else:
+        (opencode_1 if host == "opencode 1" else opencode_2)(data / "opencode.db", shop)
+    [offer] = nuggets("import", "--discover", "--json").json
+    assert offer["what"] == f"past sessions of {host.split()[0]}"
+    done = nuggets("import", "--discover", "--all", "--json").json
+    [note] = done["added"]
+
+    assert "Fix the cart of the shop" in note["title"]
+    for told in ("Files changed: cart.py", "The cart is fixed."):
+        assert told in note["content"]
+    assert (note["nuggetName"], note["project"]) == ("sessions", str(shop / ".git"))
+    assert str(shop) not in note["content"]
+    assert nuggets("import", "--discover", "--all").lines[0] == "Nothing new."
+
+
+def test_a_database_of_opencode_with_anything_in_it_ends_with_a_message(
+    nuggets: Nuggets, tmp_path: Path
+) -> None:
+    path = tmp_path / "opencode.db"
+    opencode_1(path, tmp_path)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE part SET data = '[1' WHERE id = 'prt_1_1'")
+        database.execute("UPDATE part SET data = 'null' WHERE id = 'prt_1_2'")
+        database.execute("UPDATE session SET time_updated = 'soon', directory = x'00ff'")
+        database.execute("UPDATE message SET data = '7' WHERE id = 'msg_1'")
+        big = ("prt_x", "msg_0", "ses_1", 0, "x" * 9_000_000)
+        database.execute("INSERT INTO part VALUES (?,?,?,?,?)", big)
+    done = nuggets("import", str(path), "--json").json
+
+    assert ["too big" in problem for problem in done["refused"]] == [True]
+    assert done["added"] == []

@@ -58,7 +58,7 @@ def test_what_is_there_is_shown_with_counts_and_nothing_changes(
         ("notes of basic-memory", 1),
         ("past sessions of claude-code", 1),
     ]
-    assert "1 past sessions of claude-code" in shown
+    assert "past sessions of claude-code (1 session)" in shown
     assert nuggets("history", "--json").json == []
 
 

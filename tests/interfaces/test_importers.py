@@ -187,7 +187,7 @@ def test_links_pipes_and_deep_folders_lead_nowhere(nuggets: Nuggets, tmp_path: P
     done = nuggets("import", str(folder), "--json").json
 
     assert [note["content"] for note in done["added"]] == ["[[../secret]] inside"]
-    assert any("pipe.md cannot be read" in problem for problem in done["refused"])
+    assert any("pipe.md': it is no file" in problem for problem in done["refused"])
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def notes_of(shelf: NuggetShelf) -> dict[str, MemoryNote]:
 
 def import_into_empty(path: str) -> dict[str, MemoryNote]:
     found = Records()
-    read_path(path, "imported", found)
+    read_path(path, found)
     assert found.problems == []
     with NuggetShelf(":memory:", project="") as shelf:
         assert shelf.import_memories(found.notes).refused == ()

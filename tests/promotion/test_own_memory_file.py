@@ -323,6 +323,21 @@ def test_what_people_wrote_there_is_read_after_a_host_began_its_own(
     assert "Deploys run from main." not in text  # the host has read it
 
 
+def test_a_promotion_into_a_hosts_file_leaves_the_own_one_current(
+    directory: Path, repository: Path
+) -> None:
+    with shelf_at(directory, repository) as shelf:
+        note = recalled_note(shelf, "Deploy", "Deploys run from main.")
+        shelf.promote()
+        path = only_file(directory)
+        host_folder(repository).mkdir(parents=True)
+        shelf.edit_note(note, content="Deploys run from trunk.")
+        shelf.promote()
+
+        assert "Deploys run from trunk." in Path(shelf.memory_path()).read_text()
+    assert "from main" not in path.read_text()
+
+
 def test_the_file_of_another_project_is_not_read(directory: Path, repository: Path) -> None:
     with shelf_at(directory, repository) as shelf:
         recalled_note(shelf, "Deploy", "Deploys run from main.")

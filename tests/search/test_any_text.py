@@ -75,6 +75,7 @@ def test_the_nugget_can_be_named_and_yields_to_notes_that_have_its_name() -> Non
     assert found(index, "shipping_rules")[:1] == ["Carrier"]
     assert found(index, "shipping") == ["Costs", "Carrier"]
     assert found(index, "picks")[:1] == ["Carrier"]
+    assert found(index, "the rule for the ships")[:1] == ["Carrier"]
 
 
 @pytest.mark.parametrize(

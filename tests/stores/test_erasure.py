@@ -157,7 +157,7 @@ def test_recalls_that_waited_go_as_well_and_those_of_others_are_counted(tmp_path
     (tmp_path / "recalls.jsonl").write_text(line.format(note(1).id) + line.format(note(2).id))
     store.erase([note(1).id])
 
-    assert not [name for name in os.listdir(tmp_path) if name.startswith("recalls")]
+    assert (tmp_path / "recalls.jsonl").read_bytes() == b""
     assert state_of(store).notes[note(2).id].hits == 1
 
 

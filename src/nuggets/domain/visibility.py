@@ -20,18 +20,11 @@ class Owned(Protocol):
     def project(self) -> str: ...
 
 
-class Scoped(Protocol):
-    """Anything that has a scope."""
-
-    @property
-    def scope(self) -> str: ...
-
-
 T = TypeVar("T", bound=Owned)
 PRIVATE_SCOPES = ("user", "self", "session")  # the others are a team's
 
 
-def is_private(memory: Scoped) -> bool:
+def is_private(memory: MemoryNote) -> bool:
     """Whether in a team only one person may see it."""
     return memory.scope in PRIVATE_SCOPES
 

@@ -34,13 +34,13 @@ SPELT_OUT = 3  # letters, at least, of initials in a key: two stand for too much
 
 # Fitted on questions that people wrote to keys of their own: `python -m benchmarks.recall --fit`.
 WEIGHTS = {
-    "any": 2.74,
-    "covered": 0.69,  # words of the key
-    "missing": -0.81,  # words of the question that the key lacks, for each word that it has
-    "unasked": -2.48,  # share of the key's words that the question lacks
-    "replaced": -2.66,  # there are both: "cache service port" is not the "auth service port"
-    "bare": -2.36,  # words are missing, and no idle word shows that it is a sentence
-    "slips": -0.92,  # share of the key's letters
+    "any": 2.99,
+    "covered": 0.67,  # words of the key
+    "missing": -0.69,  # words of the question that the key lacks, for each word that it has
+    "unasked": -2.37,  # share of the key's words that the question lacks
+    "replaced": -2.51,  # there are both: "cache service port" is not the "auth service port"
+    "bare": -2.77,  # words are missing, and no idle word shows that it is a sentence
+    "slips": -0.77,  # share of the key's letters
 }
 
 
@@ -163,7 +163,7 @@ def fit_key(
     weight = len(meant) + left_out
     features = (
         1.0,
-        float(min(len(meant) - len(swapped), MOST_EVIDENCE)),
+        float(min(len(meant) - max(len(swapped), is_opposite), MOST_EVIDENCE)),
         min(lacking / len(typed), MOST_MISSING),
         left_out / weight,
         1.0 if is_opposite else float(min(lacking, left_out, 1)),

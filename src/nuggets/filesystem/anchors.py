@@ -9,14 +9,15 @@ link that leads out of it, to a plain file that is not too large.
 """
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from zlib import crc32
 
 from nuggets.domain.records import Anchor
-from nuggets.filesystem.atomic_files import open_plain
-from nuggets.filesystem.current_project import current_branch
+from nuggets.filesystem.atomic_files import read_beginning
+from nuggets.filesystem.current_project import current_branch, current_project
 from nuggets.language.repository_references import (
     TARGET_FILES,
     References,
@@ -31,7 +32,6 @@ MOST_ANCHORS = 6  # of one memory
 MOST_BYTES = 512 * 1024  # of a file that is read; a larger one is hardly written by hand
 MOST_LINES = 3  # fingerprints of one anchor: a number that more lines have names none of them
 MOST_SYMBOLS = 4  # names of one memory that are looked for in files
-LEAST_PARTS = 2  # of a name that is said in plain words
 FEW_DIGITS = 2  # a longer number names its line alone, a shorter one with a word
 # Where versions are written down, in the root of a checkout.
 VERSION_FILES = (
@@ -80,21 +80,8 @@ def read_lines(root: str, path: str) -> list[str] | None:
     status = _status(root, path)
     if status is None or status.st_size > MOST_BYTES:
         return None
-    try:
-        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-        descriptor = os.open(os.path.realpath(os.path.join(root, path)), flags)
-        with open(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return None
-            return file.read(MOST_BYTES + 1).decode(errors="replace").split("\n")
-    except OSError:
-        return None
-
-
-def holds_anchor(lines: Sequence[str], anchor: Anchor) -> bool:
-    """Does a file have everything that an anchor names?"""
-    present = {fingerprint(line) for line in lines}
-    return all(line in present for line in anchor.lines) and not _missing_symbols(lines, anchor)
+    text = read_beginning(os.path.realpath(os.path.join(root, path)), MOST_BYTES)
+    return text.split("\n")
 
 
 def fingerprint(line: str) -> str:
@@ -108,19 +95,12 @@ def fingerprint(line: str) -> str:
 
 def _file_anchor(root: str, path: str, line: int, references: References) -> Anchor | None:
     path = _inner_path(root, path)
-    status = _status(root, path) if path else None
-    if status is None:
-        return None
-    anchor = Anchor(path, size=status.st_size, modified=status.st_mtime_ns)
-    if os.path.basename(path).startswith(_SECRET_FILES[0]) or path.endswith(_SECRET_FILES):
+    anchor, lines = _read_anchored(root, path) if path else (None, [])
+    if anchor is None or os.path.basename(path).startswith(_SECRET_FILES[0]):
         return anchor
-    lines = read_lines(root, path)
-    if lines is None:
+    if path.endswith(_SECRET_FILES):
         return anchor
     symbols = [name for name in references.symbols if _has_name(lines, name)]
-    if not symbols and not line:
-        symbols = _symbols_in_words(lines, references)
-    symbols += _targets_in(os.path.basename(path), lines, references)
     anchor = anchor._replace(symbols=tuple(symbols[:MOST_SYMBOLS]))
     if line:
         mark = fingerprint(lines[line - 1]) if line <= len(lines) else ""
@@ -128,33 +108,13 @@ def _file_anchor(root: str, path: str, line: int, references: References) -> Anc
     return anchor._replace(lines=_lines_with_numbers(lines, references))
 
 
-def _targets_in(name: str, lines: Sequence[str], references: References) -> list[str]:
-    """The targets of commands that a text names, as the file defines them."""
-    symbols = (
-        _target_symbol(name, target)
-        for tool, target in references.targets
-        if name in TARGET_FILES[tool]
-    )
-    return [symbol for symbol in symbols if _has_name(lines, symbol)]
-
-
-def _target_symbol(name: str, target: str) -> str:
-    return f'"{target}":' if name == "package.json" else f"{target}:"
-
-
-def _symbols_in_words(lines: Sequence[str], references: References) -> list[str]:
-    """Names of several parts that a file defines and a text says in plain words."""
-    names: dict[str, None] = {}
-    telling = references.telling_words
-    for line in lines:
-        lower = line.lower()
-        if sum(word in lower for word in telling) < LEAST_PARTS:
-            continue
-        for word in line.replace("(", " ").replace(":", " ").replace("=", " ").split():
-            parts = [*all_words(word)] if word.replace("_", "").replace("$", "").isalnum() else []
-            if len(parts) >= LEAST_PARTS and references.words.issuperset(parts):
-                names[word] = None
-    return list(names)
+def _read_anchored(root: str, path: str) -> tuple[Anchor | None, list[str]]:
+    """An anchor of the whole file, and its lines; None and no lines if it is not there."""
+    status = _status(root, path)
+    if status is None:
+        return None, []
+    anchor = Anchor(path, size=status.st_size, modified=status.st_mtime_ns)
+    return anchor, read_lines(root, path) or []
 
 
 def _lines_with_numbers(lines: Sequence[str], references: References) -> tuple[str, ...]:
@@ -176,13 +136,10 @@ def _lines_with_numbers(lines: Sequence[str], references: References) -> tuple[s
 def _target_anchor(root: str, tool: str, target: str) -> Anchor | None:
     """The file that defines what a command runs."""
     for name in TARGET_FILES[tool]:
-        status = _status(root, name)
-        lines = read_lines(root, name) if status is not None else None
-        if status is None or lines is None:
-            continue
-        symbol = _target_symbol(name, target)
-        if _has_name(lines, symbol):
-            return Anchor(name, symbols=(symbol,), size=status.st_size, modified=status.st_mtime_ns)
+        symbol = f'"{target}":' if name == "package.json" else f"{target}:"
+        anchor, lines = _read_anchored(root, name)
+        if anchor is not None and _has_name(lines, symbol):
+            return anchor._replace(symbols=(symbol,))
     return None
 
 
@@ -190,37 +147,18 @@ def _version_anchors(root: str, references: References) -> list[Anchor]:
     """The lines that state the versions which a text names."""
     anchors = []
     for name, version in references.versions:
+        stated = re.compile(rf"(?<![\d.]){re.escape(version)}(?!\d)")
         for path in VERSION_FILES:
-            status = _status(root, path)
-            lines = read_lines(root, path) if status is not None else None
-            if status is None or lines is None:
-                continue
+            anchor, lines = _read_anchored(root, path)
+            is_bare = _BARE_VERSION_FILES.get(path) == name
             marks = dict.fromkeys(
                 fingerprint(line)
                 for line in lines
-                if _states_version(line, version)
-                and (name in line.lower() or _BARE_VERSION_FILES.get(path) == name)
+                if stated.search(line) and (is_bare or name in line.lower())
             )
-            if 0 < len(marks) <= MOST_LINES:
-                anchors.append(
-                    Anchor(
-                        path,
-                        lines=tuple(marks),
-                        size=status.st_size,
-                        modified=status.st_mtime_ns,
-                    )
-                )
+            if anchor is not None and 0 < len(marks) <= MOST_LINES:
+                anchors.append(anchor._replace(lines=tuple(marks)))
     return anchors
-
-
-def _states_version(line: str, version: str) -> bool:
-    start = line.find(version)
-    while start >= 0:
-        before, after = line[start - 1 : start], line[start + len(version) :][:1]
-        if not (before.isdigit() or before == "." or after.isdigit()):
-            return True
-        start = line.find(version, start + 1)
-    return False
 
 
 def _branch_anchor(root: str, name: str) -> Anchor | None:
@@ -243,7 +181,8 @@ def _check(root: str, anchor: Anchor, moved: Mapping[str, str]) -> list[str]:
         return []
     reasons = [
         f"{symbol.strip(chr(34) + ':')} is no longer in {anchor.path}"
-        for symbol in _missing_symbols(lines, anchor)
+        for symbol in anchor.symbols
+        if not _has_name(lines, symbol)
     ]
     return [*reasons, *_check_lines(root, lines, anchor)]
 
@@ -283,25 +222,13 @@ def _check_branch(root: str, anchor: Anchor) -> list[str]:
     return [] if _has_branch(root, anchor.branch) else [f"branch {anchor.branch}: gone"]
 
 
-def _missing_symbols(lines: Sequence[str], anchor: Anchor) -> list[str]:
-    return [symbol for symbol in anchor.symbols if not _has_name(lines, symbol)]
-
-
 def _has_name(lines: Sequence[str], name: str) -> bool:
     """Does it stand in a line as a whole word?"""
     last = name.rpartition(".")[2].rpartition("::")[2] if name[-1:].isalnum() else name
-    return any(last in line and _is_whole(line, last) for line in lines)
-
-
-def _is_whole(line: str, name: str) -> bool:
-    start = line.find(name)
-    while start >= 0:
-        before, after = line[start - 1 : start] if start else "", line[start + len(name) :][:1]
-        is_open = name[0].isalnum() and (before.isalnum() or before in ("_", "-", "$"))
-        if not is_open and not (name[-1].isalnum() and (after.isalnum() or after == "_")):
-            return True
-        start = line.find(name, start + 1)
-    return False
+    before = r"(?<![\w$-])" if last[:1].isalnum() else ""
+    after = r"(?!\w)" if last[-1:].isalnum() else ""
+    whole = re.compile(f"{before}{re.escape(last)}{after}")
+    return any(last in line and whole.search(line) for line in lines)
 
 
 # --- files ------------------------------------------------------------------------------------
@@ -334,13 +261,6 @@ def _status(root: str, path: str) -> os.stat_result | None:
     return status if stat.S_ISREG(status.st_mode) else None
 
 
-def _git_directory(root: str) -> str:
-    """Where git keeps the branches of a checkout: that of the repository, for a worktree too."""
-    from nuggets.filesystem.current_project import current_project
-
-    return current_project(root)
-
-
 def _head_commit(root: str) -> str:
     """The commit that is checked out, read without git; "" if that takes more than two files."""
     branch = current_branch(root)
@@ -354,18 +274,10 @@ def _has_branch(root: str, name: str) -> bool:
 def _branch_commit(root: str, name: str) -> str:
     if name.startswith(("/", ".")) or ".." in name or "\0" in name:
         return ""
-    git = _git_directory(root)
-    try:
-        path = os.path.join(git, "refs", "heads", name)
-        with open(path, encoding="ascii", opener=open_plain) as file:
-            return file.readline(64).strip()
-    except (OSError, ValueError):
-        pass
-    try:
-        path = os.path.join(git, "packed-refs")
-        with open(path, encoding="utf-8", errors="replace", opener=open_plain) as file:
-            packed = file.read(MOST_BYTES)
-    except OSError:
-        return ""
+    git = current_project(root)  # that of the repository, for a worktree too
+    commit = read_beginning(os.path.join(git, "refs", "heads", name), 64).strip()
+    if commit:
+        return commit
+    packed = read_beginning(os.path.join(git, "packed-refs"), MOST_BYTES)
     ending = f" refs/heads/{name}"
     return next((line[:40] for line in packed.split("\n") if line.endswith(ending)), "")

@@ -242,19 +242,10 @@ def remove_leftovers(path: str) -> None:
     except OSError:  # no such directory, or no permission: nothing to remove
         return
     for file_name in names:
-        writer = _writer_of(file_name, name)
-        if writer is not None and not _is_another_alive(writer):
+        is_ours = file_name.startswith(f"{name}.") and is_leftover(file_name)
+        if is_ours and not has_living_writer(file_name):
             with suppress(OSError):  # the next one tries again
                 os.unlink(os.path.join(directory, file_name))
-
-
-def _writer_of(name: str, target: str) -> int | None:
-    """The process id in the name of a temporary file of the target; None for other files."""
-    if not name.startswith(f"{target}.") or not name.endswith(".tmp"):
-        return None
-    pid, _, rest = name.removeprefix(f"{target}.").removesuffix(".tmp").partition("-")
-    is_ours = all(character in "0123456789abcdef" for character in pid + rest)
-    return int(pid, 16) if pid and is_ours else None
 
 
 def _is_another_alive(process: int) -> bool:
@@ -276,7 +267,8 @@ def is_leftover(name: str) -> bool:
         name = name.removesuffix(suffix)
     stem, _, tail = name.rpartition(".")
     pid, dash, moment = stem.rpartition(".")[2].partition("-")
-    return tail == "tmp" and bool(dash) and all(c in "0123456789abcdef" for c in pid + moment)
+    is_hex = all(character in "0123456789abcdef" for character in pid + moment)
+    return tail == "tmp" and bool(pid and dash) and is_hex
 
 
 def has_living_writer(name: str) -> bool:

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from nuggets.domain.records import Anchor
 from nuggets.errors import StoreError
-from nuggets.filesystem.anchors import holds_anchor, is_gone, read_lines
+from nuggets.filesystem.anchors import is_gone
 from nuggets.filesystem.atomic_files import read_beginning
 from nuggets.filesystem.current_project import (
     ID_SEPARATOR,
@@ -164,88 +164,46 @@ def _write(path: str, text: str) -> None:
 
 # --- files that were moved --------------------------------------------------------------------
 
-# Found by the renames that git recorded, else by a file's fingerprints in files of the same name.
-# Starts git, so it runs only on request, or once a day.
-# How much of a large repository is looked at, once a day; what lies beyond is told as gone.
-MOST_COMMITS = 2000
-MOST_FILES = 20_000
-MOST_COMPARED = 200  # files that are read
+# Found by the renames that git recorded. Starts git, so it runs only on request, or once a day.
+MOST_COMMITS = (
+    2000  # of a large repository that are looked at; what was moved before is told as gone
+)
 
 
 def find_moved(root: str, anchors: Iterable[Anchor]) -> dict[str, str]:
     """For the anchored files that are gone, by path, where they are now, as far as it is known."""
     gone = {anchor.path: anchor for anchor in anchors if is_gone(root, anchor)}
-    if not gone:
-        return {}
-    renamed = _renames(root)
-    listed: list[str] | None = None
-    moved: dict[str, str] = {}
-    for path, anchor in gone.items():
-        new = _follow(path, renamed)
-        if new and not is_gone(root, anchor._replace(path=new)):
-            moved[path] = new
-            continue
-        if listed is None:
-            question = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-            output = run_git(git_directory(root), *question, work_tree=root)
-            listed = output.split("\0")[:MOST_FILES]
-        new = _find_alike(root, anchor, listed)
-        if new and not _stood_beside(root, path, new):
-            moved[path] = new
-    return moved
+    renames = _renames(root) if gone else []
+    now = {path: _follow(path, renames) for path in gone}
+    return {
+        path: new
+        for path, new in now.items()
+        if new != path and not is_gone(root, gone[path]._replace(path=new))
+    }
 
 
 def _renames(root: str) -> list[tuple[str, str]]:
-    """The renames of the last commits, oldest first."""
-    options = (
-        *("-z", "-M", "--diff-filter=R", "--name-status", "--format=", f"-n{MOST_COMMITS}"),
-        *("--no-ext-diff", "--no-textconv"),
-    )
-    output = run_git(git_directory(root), "log", *options, "HEAD", "--", work_tree=root)
+    """The renames of the last commits, oldest first, and of what is staged."""
+    options = ("-z", "-M", "--diff-filter=R", "--name-status", "--no-ext-diff", "--no-textconv")
+    git = git_directory(root)
+    last = (f"-n{MOST_COMMITS}", "--format=", "HEAD", "--")
+    committed = run_git(git, "log", *options, *last, work_tree=root)
+    staged = run_git(git, "diff", "--cached", *options, "HEAD", "--", work_tree=root)
+    return [*_parse_renames(committed)[::-1], *_parse_renames(staged)]
+
+
+def _parse_renames(output: str) -> list[tuple[str, str]]:
     fields = output.split("\0")
-    renames = [
+    return [
         (fields[i + 1], fields[i + 2])
         for i, field in enumerate(fields[:-2])
         if field.strip().startswith("R") and field.strip()[1:].isdigit()
     ]
-    return renames[::-1]
 
 
 def _follow(path: str, renames: list[tuple[str, str]]) -> str:
-    """The last name of a file that was renamed; "" if it was not."""
-    name = path
+    """The last name of a file; the first one if it was not renamed."""
     for old, new in renames:
-        if name == old:
-            name = new
-    return name if name != path else ""
-
-
-def _stood_beside(root: str, gone: str, alike: str) -> bool:
-    """Was the one there when the other was? Of two alike, one was deleted and none was moved."""
-    git = git_directory(root)
-    last = "HEAD"
-    if not run_git(git, "ls-tree", last, "--", gone, work_tree=root):
-        deleting = run_git(git, "rev-list", "-n1", "HEAD", "--", gone, work_tree=root).strip()
-        last = f"{deleting}^"
-        if not deleting:
-            return False
-    return bool(run_git(git, "ls-tree", last, "--", alike, work_tree=root))
-
-
-def _find_alike(root: str, anchor: Anchor, listed: list[str]) -> str:
-    """A file that has all that the anchor names: of the same name, or else of the same kind; ""
-    unless there is exactly one."""
-    base = os.path.basename(anchor.path)
-    ending = os.path.splitext(base)[1]
-    same_name = [path for path in listed if os.path.basename(path) == base]
-    has_marks = bool(anchor.lines or anchor.symbols)
-    same_kind = [path for path in listed if has_marks and ending and path.endswith(ending)]
-    for candidates in (same_name, same_kind[:MOST_COMPARED]):
-        alike = [
-            path
-            for path in candidates
-            if path != anchor.path and holds_anchor(read_lines(root, path) or [], anchor)
-        ]
-        if len(alike) == 1:
-            return alike[0]
-    return ""
+        if path == old:
+            path = new
+    return path

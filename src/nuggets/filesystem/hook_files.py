@@ -16,8 +16,14 @@ Knows no memory. Losing these files does no harm, so a function here fails only 
 import os
 from contextlib import suppress
 
-from nuggets.errors import SettingsError
-from nuggets.filesystem.atomic_files import open_plain
+from nuggets.errors import SettingsError, StoreError
+from nuggets.filesystem.atomic_files import (
+    open_plain,
+    private_directory,
+    read_beginning,
+    read_if_plain,
+    replace_file,
+)
 from nuggets.filesystem.shelf_location import directory_of
 
 LOG_BYTES = 256 * 1024  # then the log begins anew, with one older one kept
@@ -40,22 +46,14 @@ def hook_path(url: str, *parts: str) -> str:
 
 def append(path: str, text: str) -> None:
     """Append a line to a file that only its owner can read."""
-    with suppress(OSError):
-        _make_directory(os.path.dirname(path))
+    with suppress(OSError, StoreError):
+        private_directory(os.path.dirname(path))
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
         descriptor = open_plain(path, flags)
         try:
             os.write(descriptor, text.encode(errors="replace"))
         finally:
             os.close(descriptor)
-
-
-def _make_directory(folder: str) -> None:
-    """Make the folder and its missing parents, for their owner only."""
-    if folder and not os.path.isdir(folder):  # "": the parent of a bare name, or no path at all
-        _make_directory(os.path.dirname(folder))
-        with suppress(FileExistsError):
-            os.mkdir(folder, 0o700)
 
 
 def file_size(path: str) -> int:
@@ -114,11 +112,7 @@ def count_miss(directory: str, event: str) -> None:
 
 def missed_deadlines(directory: str) -> int:
     """How often a hook ran out of time."""
-    try:
-        with open(hook_path(directory, "missed"), "rb", opener=open_plain) as file:
-            return file.read().count(b"\n")
-    except OSError:
-        return 0
+    return read_if_plain(hook_path(directory, "missed")).count(b"\n")
 
 
 def host_processes() -> list[int]:
@@ -137,12 +131,9 @@ def record_session(directory: str, host_process: int, session: str) -> None:
     if not session or recorded_session(directory, host_process) == session:
         return
     path = hook_path(directory, "hosts", str(host_process))
-    temporary = path and f"{path}.{os.urandom(4).hex()}"  # other hooks may write at the same time
-    append(temporary, session)
-    with suppress(OSError):
-        os.replace(temporary, path)
-    with suppress(OSError):
-        os.unlink(temporary)
+    with suppress(OSError, StoreError):
+        private_directory(os.path.dirname(path))
+        replace_file(path, [session.encode(errors="replace")], durable=False)
 
 
 def recorded_session(directory: str, host_process: int) -> str:
@@ -153,10 +144,9 @@ def recorded_session(directory: str, host_process: int) -> str:
     try:
         if time.time() - os.stat(path).st_mtime > SESSION_SECONDS:
             return ""
-        with open(path, encoding="utf-8", opener=open_plain) as file:
-            return file.read()
-    except (OSError, ValueError):
+    except OSError:
         return ""
+    return read_if_plain(path).decode(errors="replace")
 
 
 def diaries(directory: str) -> list[str]:
@@ -195,13 +185,7 @@ def _record_purge(directory: str) -> None:
 
 def purge_time(directory: str) -> str:
     """When a memory was last erased; "" if none ever was."""
-    try:
-        with open(
-            hook_path(directory, "purged"), encoding="utf-8", errors="replace", opener=open_plain
-        ) as file:
-            return file.read(40)
-    except OSError:
-        return ""
+    return read_beginning(hook_path(directory, "purged"), 40)
 
 
 def sweep(directory: str) -> None:

@@ -8,7 +8,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
 
 from nuggets.filesystem.atomic_files import NEW_FILE, is_leftover, sync, temporary_path, write_all
@@ -117,9 +117,11 @@ def remove_plain(folder: int, name: str) -> None:
         os.unlink(name, dir_fd=place)
 
 
-def find_files(folder: int, ending: str, most: int) -> tuple[list[FoundFile], list[str]]:
+def find_files(
+    folder: int, ending: str | tuple[str, ...], most: int, *, shown: Container[str] = ()
+) -> tuple[list[FoundFile], list[str]]:
     """The plain files below the folder with this ending, and what was left out. Hidden ones, and
-    what lies in hidden directories, belong to other programs."""
+    what lies in hidden directories, belong to other programs, except for names in `shown`."""
     found: list[FoundFile] = []
     problems: list[str] = []
     waiting = [("", 0)]
@@ -127,7 +129,7 @@ def find_files(folder: int, ending: str, most: int) -> tuple[list[FoundFile], li
         with open_below(folder, directory) as place, os.scandir(place) as entries:
             for entry in sorted(entries, key=lambda entry: entry.name):
                 path = os.path.join(directory, entry.name)
-                if entry.name.startswith("."):
+                if entry.name.startswith(".") and entry.name not in shown:
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     if level < MOST_LEVELS:

@@ -8,6 +8,7 @@ or restored bring its trust along.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from nuggets.domain import codec
 from nuggets.domain.records import NO_EXTRA, Changes, MemoryNote
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.shared_memory_folder import (
@@ -54,14 +55,6 @@ class Sharing(NamedTuple):
     foreign: tuple[str, ...] = ()  # ids of the memories that came from the files
     repository: Identity = Identity()
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            **self._asdict(),
-            "base": dict(self.base),
-            "foreign": list(self.foreign),
-            "repository": list(self.repository),
-        }
-
 
 def sharing_of(marks: Mapping[str, Any], root: str, repository: Identity) -> Sharing:
     """What the person allowed for this repository in a checkout. Of another one in its place only
@@ -69,11 +62,8 @@ def sharing_of(marks: Mapping[str, Any], root: str, repository: Identity) -> Sha
     value = marks.get(MARK + root)
     if not isinstance(value, dict):
         return Sharing(repository=repository)
-    known = {name: value[name] for name in Sharing._fields if name in value}
-    trusted = Identity(*value.get("repository", ()))
-    known |= {"foreign": tuple(value.get("foreign", ())), "repository": trusted}
-    sharing = Sharing(**known)
-    if trusted.agrees(repository):
+    sharing: Sharing = codec.from_json(Sharing, {**value})
+    if sharing.repository.agrees(repository):
         return sharing
     return Sharing(base=sharing.base, foreign=sharing.foreign, repository=repository)
 
@@ -142,7 +132,7 @@ class ProjectSharing:
             if statement_digest(note) == sharing.base.get(note.id, statement_digest(note))
         )
         withdrawn = Sharing(is_asked=True, repository=self._repository())
-        mark = {MARK + self._root: withdrawn.to_json()}
+        mark = {MARK + self._root: codec.to_json(withdrawn)}
         changes = Changes(drop=tuple(note.id for note in dropped), marks=mark)
         self._transactions.update("untrust_project", self._client, lambda: (changes, None))
         return dropped
@@ -185,7 +175,7 @@ class ProjectSharing:
             plan = plan_intake(state, self._project, notes, unread, base, self._clock())
             foreign = (*sharing.foreign, *(note.id for note in plan.came.added))
             after = sharing._replace(fingerprint=fingerprint, base=plan.base, foreign=foreign)
-            mark = {MARK + self._root: after.to_json()}
+            mark = {MARK + self._root: codec.to_json(after)}
             return plan.changes._replace(marks={**plan.changes.marks, **mark}), plan
 
         return self._transactions.update("take_in_shared", self._client, decide)
@@ -206,7 +196,7 @@ class ProjectSharing:
 
         def decide() -> tuple[Changes, None]:
             known = sharing._replace(repository=self._repository())
-            return Changes(marks={MARK + self._root: known.to_json()}), None
+            return Changes(marks={MARK + self._root: codec.to_json(known)}), None
 
         self._transactions.update("share_project", self._client, decide)
 

@@ -106,6 +106,8 @@ def note_from_whole_json(shape: dict[str, Any], where: str) -> MemoryNote:
         note = codec.note_from_json(check_note(shape, where))
         check_note_limits(note)
         return normalize_note(note)
+    except InvalidInput:
+        raise
     except (AttributeError, LookupError, TypeError, ValueError):
         raise InvalidInput(f"{where}: fields of wrong types") from None
 
@@ -121,8 +123,6 @@ def checked_note(note: MemoryNote) -> MemoryNote:
     except InvalidInput as problem:
         reason = str(problem).removeprefix(f"{where}: ")
         raise InvalidInput(f"{where} ({note.title!r:.80}): {reason}") from None
-    except (AttributeError, LookupError, TypeError, ValueError):
-        raise InvalidInput(f"{where}: fields of wrong types") from None
 
 
 def checked_nugget(config: NuggetConfig) -> NuggetConfig:

@@ -114,7 +114,7 @@ AT_A_GLANCE = 160  # characters of a note that every index shows
 
 
 class _Reading(NamedTuple):
-    updated_at: str
+    text: int  # the hash of the text that it is of
     until: int  # characters, from the start on without a gap
 
 
@@ -127,14 +127,15 @@ class ReadingRecord:
 
     def add(self, session: str, note: MemoryNote, start: int, end: int) -> None:
         """Record that the client was shown, or wrote, this part of the note's text."""
-        before = self._readings.get((session, note.id), _Reading(note.updated_at, 0))
-        until = before.until if before.updated_at == note.updated_at else 0
+        before = self._readings.get((session, note.id))
+        until = before.until if before and before.text == hash(note.content) else 0
         self._keep(session, note, max(until, end) if start <= until else until)
 
     def check(self, session: str, note: MemoryNote) -> None:
         """Refuse to replace what was not read, or not as it is now."""
-        reading = self._readings.get((session, note.id), _Reading(note.updated_at, AT_A_GLANCE))
-        if reading.updated_at != note.updated_at:
+        text = hash(note.content)
+        reading = self._readings.get((session, note.id), _Reading(text, AT_A_GLANCE))
+        if reading.text != text:
             raise Conflict(
                 f"{note.id} was changed at {note.updated_at}, after you read it; "
                 "get_note again and repeat your edit on what it says now"
@@ -148,7 +149,7 @@ class ReadingRecord:
 
     def _keep(self, session: str, note: MemoryNote, until: int) -> None:
         self._readings.pop((session, note.id), None)
-        self._readings[session, note.id] = _Reading(note.updated_at, until)
+        self._readings[session, note.id] = _Reading(hash(note.content), until)
         if len(self._readings) > NOTES_KEPT:
             del self._readings[next(iter(self._readings))]
 
@@ -203,6 +204,13 @@ _MEMBER = "member:"  # and the name
 
 MEMBER_NAME_CHARACTERS = 40  # it stands in paths, tokens and each line of the history
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+
+
+def new_secret() -> str:
+    """256 random bits for a token, as text."""
+    from secrets import token_urlsafe
+
+    return token_urlsafe(32)
 
 
 def allows(role: Role, needed: Role) -> bool:

@@ -44,15 +44,7 @@ class Location(NamedTuple):
         return LOCATION_MARK + self.path
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "project": self.project,
-            "stamp": self.stamp,
-            "root": self.root,
-            "remote": self.remote,
-            "shallow": self.is_shallow,
-            "resembles": self.resembles,
-            "asked": self.is_asked,
-        }
+        return self._asdict()
 
 
 class Recognition(NamedTuple):
@@ -73,11 +65,8 @@ def location_from_marks(marks: Mapping[str, Any], path: str) -> Location | None:
     value = marks.get(LOCATION_MARK + path)
     if not isinstance(value, dict) or not value.get("project"):
         return None
-    project, stamp, root, remote, resembles = (
-        str(value.get(name, "")) for name in ("project", "stamp", "root", "remote", "resembles")
-    )
-    is_shallow, is_asked = bool(value.get("shallow")), bool(value.get("asked"))
-    return Location(path, project, stamp, root, remote, is_shallow, resembles, is_asked)
+    known = {name: value[name] for name in Location._fields if name in value}
+    return Location(**{**known, "path": path})
 
 
 def recorded_locations(marks: Mapping[str, Any]) -> list[Location]:

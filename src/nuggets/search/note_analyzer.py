@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LABEL = "="  # begins a key that no text can contain: an exact tag, a scope, a date
 DATE = f"{LABEL}{DATE_LABEL}"
-META = f"{LABEL}meta="  # before a word of the nugget's name, the scope, type or subject
+META = f"{LABEL}meta="  # before the stem of a word of the nugget's name, the scope, type or subject
 FIELD_SEPARATOR = " \0 "  # separates the title from the content where both are one text
 STOP, SAYS_WHEN, NAMES_DATE, FOREIGN, NUMBER = 1, 2, 4, 8, 16  # marks of a word
 MOST_LETTERS = 1_000_000  # of tokens that a process remembers: more than those of most shelves
@@ -72,7 +72,7 @@ def meta_terms(nugget: str, scope: str, note_type: str, subject: str) -> tuple[s
     """The terms of what a note says about itself; they are no part of its vector."""
     name = chain.from_iterable(map(pieces, tokens(nugget)))
     words = (*name, "scope", *tokens(scope), "type", *tokens(note_type), *tokens(subject))
-    return tuple(dict.fromkeys(META + to_storable(word) for word in words))
+    return tuple(dict.fromkeys(META + to_storable(stem) for stem in stems(list(words))))
 
 
 def vector_length(codes: "Iterable[int]") -> float:

@@ -79,7 +79,7 @@ class SearchIndex:
     something changes.
     """
 
-    FORMAT = 7  # raise it whenever notes are analysed in another way
+    FORMAT = 8  # raise it whenever notes are analysed in another way
     has_unsaved = False  # a question computes nothing worth saving
 
     def __init__(

@@ -76,7 +76,7 @@ class TermExpansion:
     ) -> None:
         """Count what will be asked for, compounds of pairs and labels too, in one statement."""
         written = [word.word for word in words]
-        metadata = [META + word for word in written]
+        metadata = [META + word.term for word in words]
         joined = [first + second for first, second in pairs]
         inflected = self._inflections([*written, *joined])
         self._postings.read_term_counts(chain(metadata, labels, *inflected))
@@ -85,7 +85,7 @@ class TermExpansion:
         """The expansions of each word: several if no note has the word, but its two parts."""
         forms = self._forms([word.word for word in words])
         for (word, term, _), alternatives in zip(words, forms, strict=True):
-            yield self._expansions(word, term, alternatives, self._postings.count(META + word))
+            yield self._expansions(word, term, alternatives, self._postings.count(META + term))
 
     def _inflections(self, words: list[str]) -> list[list[str]]:
         """The stems of words in English, and in each of the other languages of the notes."""
@@ -143,7 +143,7 @@ class TermExpansion:
         else:
             rare = self.rarity((term,) if is_known else alternatives)
         if metadata_count:
-            meta = META + word
+            meta = META + term
             weight = METADATA * min(1.0, rarity(metadata_count, self._notes) / rare)
             alternatives[meta] = Alternative(meta, weight, "meta", word)
         return (Expansion(tuple(alternatives.values()), rare),)

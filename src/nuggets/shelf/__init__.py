@@ -61,6 +61,7 @@ from nuggets.domain.visibility import (
     combine_filters,
     is_foreign,
     is_seen_file,
+    matches,
     visible_projects,
 )
 from nuggets.errors import Ambiguous, InvalidInput, NotFound, NuggetsError, StoreError
@@ -132,7 +133,6 @@ if TYPE_CHECKING:
     from nuggets.operations.idempotent_calls import Caller
     from nuggets.operations.lookups_before_write import WritingContext
     from nuggets.operations.operation_changes import OperationChanges
-    from nuggets.operations.permissions import ReadingRecord
     from nuggets.operations.session_notes import SessionRecord
     from nuggets.operations.shared_memories import SyncResult
     from nuggets.operations.shelf_encoder import EncoderStatus, ShelfEncoder
@@ -160,13 +160,6 @@ LEADING = 200  # notes of each kind that a session may begin with; it is told so
 def random_hex() -> str:
     """Eight digits for an id."""
     return os.urandom(4).hex()
-
-
-def secret_text() -> str:
-    """256 random bits for a token, as text."""
-    from base64 import urlsafe_b64encode
-
-    return urlsafe_b64encode(os.urandom(32)).rstrip(b"=").decode()
 
 
 class NuggetShelf:
@@ -223,7 +216,7 @@ class NuggetShelf:
         self._records_location = records_location
         self._recognition: Recognition | None = None
         self._client = _client(client, at_work)
-        self._readings = _reading_record() if self._client.reads_first else None
+        self._readings = permissions.ReadingRecord() if self._client.reads_first else None
         self._clock = clock
         self._draw = draw
         self._url: str = self.settings["dir"] if url is None else url
@@ -327,7 +320,7 @@ class NuggetShelf:
         """The same shelf for another client of this process, on the same store."""
         client = _client(client, at_work)
         if client.reads_first and self._readings is None:
-            self._readings = _reading_record()
+            self._readings = permissions.ReadingRecord()
         view = object.__new__(type(self))
         vars(view).update(vars(self), _client=client)
         return view
@@ -467,9 +460,7 @@ class NuggetShelf:
     def _recall_version(
         self, query: str, nugget: str | None, as_of: "str | datetime"
     ) -> RecallResult:
-        from nuggets.domain.times import day_boundary
-
-        moment = day_boundary(as_of, end=True, field="as_of")
+        moment = times.day_boundary(as_of, end=True, field="as_of")
         with self.snapshot():
             result = self._find_fact(query, nugget)
             try:
@@ -696,8 +687,6 @@ class NuggetShelf:
         self, filters: NoteFilterOptions = NO_FILTERS, **wanted: "Unpack[NoteFilters]"
     ) -> Sequence[MemoryNote]:
         """The notes that match the filters, oldest first. Facts are notes of kind fact."""
-        from nuggets.domain.visibility import matches
-
         combined = combine_filters(filters, wanted)
         with self._transactions.reading() as view:
             if combined.nugget is not None:
@@ -814,14 +803,12 @@ class NuggetShelf:
 
         Notes of sessions that ended more than `session_days` ago are dropped.
         """
-        from nuggets.domain.times import iso, parse
-
         days = self.settings["session_days"]
         oldest = ""
         if days:
             from datetime import timedelta
 
-            oldest = iso(parse(self._clock()) - timedelta(days=days))
+            oldest = times.iso(times.parse(self._clock()) - timedelta(days=days))
         return self._update("keep_session", lambda d: d.keep_session(record, oldest))
 
     def sessions(self, *, all_projects: bool = False) -> Sequence[MemoryNote]:
@@ -1111,9 +1098,7 @@ class NuggetShelf:
             notes, refused = notes_from_json(source, self._clock(), self._draw)
             other_shelf = OtherShelf(notes)
         if self.is_team:
-            from nuggets.operations.permissions import without_private
-
-            visible, private = without_private(other_shelf.notes)
+            visible, private = permissions.without_private(other_shelf.notes)
             other_shelf = other_shelf._replace(notes=visible)
             refused += private
         intake = self._update(
@@ -1215,7 +1200,10 @@ class NuggetShelf:
         if dry_run:
             return self._memory_files.explain(file, self.project)
         self._transactions.settle()
-        return self._memory_files.promote(file, self.project, dry_run)
+        done = self._memory_files.promote(file, self.project, dry_run)
+        if path is None:  # a host that began its own file leaves the shelf's behind
+            self._memory_files.promote_to(self._memory_files.other_files(file, self.project))
+        return done
 
     def pin(self, note_id: str, path: StrPath | None = None) -> None:
         """Promote a memory however often it was recalled; the next `promote` writes it.
@@ -1720,7 +1708,7 @@ class NuggetShelf:
         `again`: a member, revoked or not, gets a new token and role; the old token ends.
         """
         check_flag(again, "again")
-        token = f"{checked_member_name(name)}.{secret_text()}"
+        token = f"{checked_member_name(name)}.{permissions.new_secret()}"
 
         def decide(d: "OperationChanges") -> "Decision[str]":
             state = self._transactions.state
@@ -1960,12 +1948,6 @@ def promote_facts(shelf: NuggetShelf, path: StrPath | None = None) -> int:
 
 def _client(client: str | Client, at_work: bool) -> Client:
     return client if isinstance(client, Client) else Client(client, at_work=at_work)
-
-
-def _reading_record() -> "ReadingRecord":
-    from nuggets.operations.permissions import ReadingRecord
-
-    return ReadingRecord()
 
 
 def _oldest_first(notes: Iterable[MemoryNote]) -> list[MemoryNote]:

@@ -10,7 +10,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from typing import BinaryIO
 
 from nuggets.domain.records import MemoryNote
@@ -37,6 +37,7 @@ from nuggets.stores.sqlite.database import (
     ExplainErrors,
     quote_path,
     refuse_foreign_tables,
+    remove_database,
     sync_file,
 )
 from nuggets.stores.sqlite.rewriting import build_indexes
@@ -76,9 +77,7 @@ def write_backup(copy_to: Callable[[str], None], path: str) -> Backup:
     except OSError as problem:
         raise unwritable(path, problem) from problem
     finally:
-        for leftover in (temporary, f"{temporary}-wal", f"{temporary}-shm"):
-            with suppress(OSError):
-                os.unlink(leftover)
+        remove_database(temporary)
     return read_backup(path)
 
 
@@ -234,9 +233,7 @@ def _erase_from_backup(
         os.replace(temporary, path)
         sync_directory(os.path.dirname(path))
     finally:
-        for leftover in (temporary, f"{temporary}-wal", f"{temporary}-shm"):
-            with suppress(OSError):
-                os.unlink(leftover)
+        remove_database(temporary)
 
 
 def _all_versions(database: Database) -> Iterator[MemoryNote]:

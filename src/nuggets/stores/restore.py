@@ -10,10 +10,9 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from nuggets.domain import times
-from nuggets.domain.records import Changes, Commit, MemoryNote, NuggetConfig
+from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
 from nuggets.errors import Conflict, InvalidInput, StoreBusy, StoreCorrupt, StoreError
 from nuggets.filesystem.atomic_files import (
-    NEW_FILE,
     private_directory,
     sync_directory,
     temporary_path,
@@ -24,15 +23,16 @@ from nuggets.stores.backup import REPLACED, Backup, free_name, open_backup, read
 from nuggets.stores.doctor.database_defects import NOTES, check_records
 from nuggets.stores.exports.register import documented_files
 from nuggets.stores.process_lock import hold_shelf_lock
+from nuggets.stores.sql.commit_writer import CommitWriter
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import (
     WRITE_AHEAD_LOG,
     Database,
     ExplainErrors,
-    open_read_only,
+    reading_file,
+    remove_database,
     sync_file,
 )
-from nuggets.stores.sqlite.rewriting import put_commit
 
 _READER_SECONDS = 5.0  # how long to wait for readers of the database that is replaced
 RESTORED = "restored"  # the mark that says from which backup
@@ -66,7 +66,8 @@ def compare(directory: str, path: str, checks: RecordChecks) -> Restored:
     backup = _check_backup(path, checks)
     with open_backup(path) as database:
         restored = _read_versions(database)
-    return Restored(backup, _compare(_current_versions(directory), restored), "")
+    current = _current_versions(os.path.join(directory, "nuggets.db"))
+    return Restored(backup, _compare(current, restored), "")
 
 
 def restore(directory: str, path: str, now: str, checks: RecordChecks) -> Restored:
@@ -88,9 +89,7 @@ def restore(directory: str, path: str, now: str, checks: RecordChecks) -> Restor
         except OSError as problem:
             raise unwritable(current, problem) from problem
         finally:
-            for leftover in (temporary, f"{temporary}-wal", f"{temporary}-shm"):
-                with suppress(OSError):
-                    os.unlink(leftover)
+            remove_database(temporary)
     return result._replace(replaced=replaced)
 
 
@@ -123,13 +122,12 @@ def _commit_restore(path: str, name: str, revision: int, now: str) -> None:
     """
     database = Database(path)
     try:
-        restored, at = SqlState(lambda: database).position
-        mark = {RESTORED: {"from": name, "revision": restored}}
-        changes = Changes(marks=mark, action="restore")
-        before = Changes(marks={RESTORED: None})
-        moment = times.commit_time(at, now)
+        state = SqlState(lambda: database)
         database.begin(writing=True)
-        put_commit(database, Commit(max(restored, revision) + 1, moment, changes, before))
+        writer = CommitWriter(database, state, after=revision)
+        mark = {RESTORED: {"from": name, "revision": state.revision}}
+        writer.apply(Changes(marks=mark, action="restore"))
+        writer.finish(now)
         database.execute("DELETE FROM exports")
         database.commit()
         database.execute(f"PRAGMA {WRITE_AHEAD_LOG}")
@@ -144,12 +142,12 @@ def _keep_replaced(directory: str, current: str) -> str:
     folder = free_name(os.path.join(directory, REPLACED))
     private_directory(folder)
     try:
-        _copy_database(current, os.path.join(folder, "nuggets.db"))
+        is_sound = _empty_log(current)
     except StoreBusy:
         os.rmdir(folder)
         raise
-    except StoreError:  # it is damaged: keep its bytes as they are
-        os.link(current, os.path.join(folder, "nuggets.db"))
+    os.link(current, os.path.join(folder, "nuggets.db"))
+    if not is_sound:  # keep all its bytes as they are
         with suppress(FileNotFoundError):
             os.rename(f"{current}-wal", os.path.join(folder, "nuggets.db-wal"))
     for name in sorted(documented_files(directory)):
@@ -163,35 +161,29 @@ def _keep_replaced(directory: str, current: str) -> str:
     return folder
 
 
-def _copy_database(current: str, target: str) -> None:
-    """Copy the whole database; the log of the original is empty afterwards."""
-    database = Database(current)
+def _empty_log(current: str) -> bool:
+    """Move the log into the database; False if that is damaged."""
+    try:
+        database = Database(current)
+    except StoreError:
+        return False
     try:
         deadline = time.monotonic() + _READER_SECONDS
         while not database.checkpoint():
             if time.monotonic() > deadline:
                 raise StoreBusy(f"someone is still reading {current}. Nothing was changed; retry")
             time.sleep(0.01)
-        os.close(os.open(target, NEW_FILE, 0o600))
-        try:
-            database.backup_to(target)
-        except StoreError:
-            os.unlink(target)
-            raise
-        sync_file(target)
+    except StoreCorrupt:
+        return False
     finally:
         database.close()
+    return True
 
 
-def _current_versions(directory: str) -> dict[str, int]:
+def _current_versions(path: str) -> dict[str, int]:
     """The versions of the current notes; none if they cannot be read."""
-    path = os.path.join(directory, "nuggets.db")
-    with suppress(StoreError, OSError), ExplainErrors(path):
-        database = open_read_only(path)
-        try:
-            return _read_versions(database)
-        finally:
-            database.close()
+    with suppress(StoreError, OSError), reading_file(path) as database:
+        return _read_versions(database)
     return {}
 
 
@@ -209,12 +201,8 @@ def _compare(current: dict[str, int], restored: dict[str, int]) -> Difference:
     )
 
 
-def _current_position(current: str) -> tuple[int, str]:
+def _current_position(path: str) -> tuple[int, str]:
     """Revision and time of the current database; 0 and "" if it cannot be read."""
-    with suppress(StoreError, OSError), ExplainErrors(current):
-        database = open_read_only(current)
-        try:
-            return SqlState(lambda: database).position
-        finally:
-            database.close()
+    with suppress(StoreError, OSError), reading_file(path) as database:
+        return SqlState(lambda: database).position
     return 0, ""

@@ -54,7 +54,7 @@ _NOTES_SHOWN = 10  # notes of each kind: with two kinds a screen of 24 lines; th
         nargs="*",
         help="a shelf, a backup, Markdown (a file, a folder, a vault), instructions such as "
         "CLAUDE.md, JSON, lines of JSON, CSV, a transcript of a session, what ChatGPT or Claude "
-        "exported, or the database of claude-mem, hippo or mcp-memory-service",
+        "exported, or the database of claude-mem, hippo, mcp-memory-service or opencode",
     ),
     argument(
         "--discover",
@@ -96,7 +96,7 @@ def _import(call: Call) -> Outcome:
         for path in options.source:
             if path not in shelves:
                 found.project = call.shelf.project if _is_in_repository(path) else ""
-                read_path(path, options.nugget, found, call.settings["dir"])
+                read_path(path, found)
     link_sessions(found)
     credentials = [] if options.allow_secret else _take_out_credentials(found)
     intakes = []
@@ -120,9 +120,7 @@ def _offer_outcome(offers: Sequence[Offer]) -> Outcome:
 
 
 def _offer_text(offer: Offer) -> str:
-    if offer.unit == "session":
-        return f"{offer.number} {offer.what}"
-    unit = pluralize(offer.number, offer.unit, "memories" if offer.unit == "memory" else "files")
+    unit = pluralize(offer.number, offer.unit, {"memory": "memories"}.get(offer.unit, ""))
     return f"{offer.what} ({unit})"
 
 
@@ -130,11 +128,11 @@ def _read_offer(call: Call, offer: Offer, found: Records) -> None:
     """Read what was discovered; what cannot be read is named, and the rest comes in."""
     before = len(found.notes)
     try:
-        if offer.unit == "session":
-            read_transcripts(offer.files, call.settings["dir"], found)
+        if offer.files:
+            read_transcripts(offer.files, found)
         else:
             found.project = call.shelf.project if _is_in_repository(offer.path) else ""
-            read_path(offer.path, call.options.nugget, found, call.settings["dir"])
+            read_path(offer.path, found)
     except NuggetsError as problem:
         found.problems.append(str(problem))
     project = found.project_of(offer.folder) if offer.folder else ""
@@ -144,7 +142,7 @@ def _read_offer(call: Call, offer: Offer, found: Records) -> None:
 
 
 def _new_records(call: Call, report: Callable[[str], None]) -> Records:
-    found = Records()
+    found = Records(call.options.nugget, call.settings["dir"])
     found.report = report
     found.project_of = cache(call.shelf.project_of)
     promoted = cache(lambda: {line_for(note)[2:] for note in call.shelf.list_notes() if note.hits})
@@ -210,10 +208,11 @@ def _import_shelf(call: Call, source: str) -> Intake:
 def _outcome(call: Call, done: Intake, found: Records, credentials: list[str]) -> Outcome:
     dry_run = call.options.dry_run
     refused = [*found.problems, *done.refused]
+    is_json = call.options.json  # else thousands of notes would take a while for nothing
     shape = {
         "form": found.form,
-        "added": [codec.note_to_json(note) for note in done.added],
-        "updated": [codec.note_to_json(note) for note in done.updated],
+        "added": [codec.note_to_json(note) for note in (done.added if is_json else ())],
+        "updated": [codec.note_to_json(note) for note in (done.updated if is_json else ())],
         "linked": done.linked,
         "same": done.same,
         "older": done.older,

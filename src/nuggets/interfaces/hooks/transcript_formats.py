@@ -287,6 +287,28 @@ def _pi_calls(message: Mapping[str, Any]) -> Calls:
     return calls
 
 
+# --- Cursor: JSON lines with a role and a message; calls of tools stand there without their results
+
+_CURSOR_REQUEST = re.compile(r"<user_query>(.*?)(?:</user_query>|\Z)", re.DOTALL)
+
+
+def cursor_steps(entries: Iterable[Mapping[str, Any]]) -> Iterator[Step]:
+    for entry in entries:
+        message = entry.get("message")
+        content = message.get("content") if isinstance(message, dict) else None
+        text = texts_of(content, "text").strip()
+        if entry.get("role") == "user":
+            asked = "\n".join(map(str.strip, _CURSOR_REQUEST.findall(text)))
+            if asked or (text and not text.startswith("<")):  # else only the host's words
+                yield Step("request", asked or text)
+        elif entry.get("role") == "assistant":
+            if text:
+                yield Step("reply", text)
+            for part in content if isinstance(content, list) else []:
+                if isinstance(part, dict) and isinstance(part.get("input"), dict):
+                    yield from call_steps(str(part.get("name")), part["input"], None)
+
+
 # --- what tool calls mean as steps of a session, whatever the host calls its tools
 
 OUTPUT_CHARACTERS = 2000  # of a command's output: what git says of a commit comes early
@@ -346,6 +368,7 @@ STEPS: dict[str, Callable[[Iterable[Mapping[str, Any]]], Iterator[Step]]] = {
     "claude-code": claude_code_steps,
     "codex": codex_steps,
     "gemini": gemini_steps,
+    "cursor": cursor_steps,
     "opencode": opencode_steps,
     "pi": pi_steps,
 }

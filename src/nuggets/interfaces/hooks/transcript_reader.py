@@ -21,6 +21,7 @@ _FOLDERS = {
     "codex": ("CODEX_HOME", ".codex"),
     "gemini": ("GEMINI_CLI_HOME", ".gemini"),
     "pi": ("PI_CODING_AGENT_DIR", ".pi"),
+    "cursor": ("CURSOR_CONFIG_DIR", ".cursor"),
 }
 _TRANSCRIPTS_ASKED = 3  # for a working directory: one that was cut may not say it
 _SENDING = ("opencode",)  # hosts whose plugin sends the transcript
@@ -60,7 +61,8 @@ def read_named_transcript(path: str, since: str = "") -> Transcript:
     host = host_by_entries(entries)
     if not host:
         raise Unreadable("it is no transcript of a known host")
-    return _transcript(host, entries, since)
+    transcript = _transcript(host, entries, since)
+    return transcript if host != "cursor" else transcript._replace(folder=_trusted_folder(path))
 
 
 def host_by_entries(entries: Iterable[Mapping[str, Any]]) -> str:
@@ -75,6 +77,8 @@ def host_by_entries(entries: Iterable[Mapping[str, Any]]) -> str:
             return "codex"
         if kind == "session" and "cwd" in entry:
             return "pi"
+        if kind is None and entry.get("role") in ("user", "assistant") and "message" in entry:
+            return "cursor"
     return ""
 
 
@@ -136,6 +140,18 @@ def read_folder_of(directory: str) -> str:
         if folder:
             return folder
     return ""
+
+
+def _trusted_folder(path: str) -> str:
+    """The working directory of a transcript of Cursor, as the file says by which it is trusted; ""
+    without one. The name of the directory does not tell a dash from a slash."""
+    project = os.path.abspath(path).partition(f"{os.sep}agent-transcripts{os.sep}")[0]
+    try:
+        trusted = next(iter(_objects([_read(os.path.join(project, ".workspace-trusted"))])), {})
+    except Unreadable:
+        return ""
+    folder = trusted.get("workspacePath")
+    return folder if isinstance(folder, str) else ""
 
 
 def _host_of(place: str) -> str:

@@ -14,6 +14,7 @@ from nuggets.domain.names_and_tags import title_from_text
 from nuggets.domain.times import normalize_time
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.atomic_files import open_plain
+from nuggets.filesystem.untrusted_folder import FoundFile, find_files, open_folder
 from nuggets.named_tuple import NamedTuple
 
 Json = dict[str, Any]
@@ -22,7 +23,9 @@ Json = dict[str, Any]
 class Records:
     """What was read so far, in the order in which it was read."""
 
-    def __init__(self) -> None:
+    def __init__(self, nugget: str = "imported", directory: str = "") -> None:
+        self.nugget = nugget  # of notes that name none
+        self.directory = directory  # of the shelf that they are read for
         self.form = ""  # what was recognised, in words
         self.project = ""  # that instructions belong to; "": everywhere
         self.notes: list[Json] = []  # in their documented JSON
@@ -39,6 +42,26 @@ class Records:
     def add(self, note: Json, place: str) -> None:
         self.notes.append(note)
         self.places.append(place)
+
+    def add_memory(
+        self,
+        place: str,
+        title: str,
+        text: str,
+        *,
+        identity: str,
+        at: str,
+        created: str = "",
+        tags: Iterable[object] = (),
+        **more: object,
+    ) -> Json:
+        """Add what another program wrote; `more`: of the note's documented JSON."""
+        note = make_note(
+            self.nugget, title, text, identity=identity, at=at, created=created, tags=tags
+        )
+        note.update(more)
+        self.add(note, place)
+        return note
 
 
 def make_note(
@@ -93,9 +116,10 @@ def moment(value: object, default: str) -> str:
 
 LARGEST_FILE = 1 << 28  # bytes: parsed JSON takes about ten times as much memory
 MOST_FILES = 100_000  # of a folder; the largest vaults that people report have a tenth of that
-DEEPEST_FOLDER = 32  # below the one that was named: paths of 4096 characters end about there
 DATABASE_BEGIN = b"SQLite format 3\0"
-_SKIPPED_FOLDERS = ("node_modules",)  # beside those whose name begins with a dot
+_PACKAGES = "node_modules"  # a folder of other people's files
+# Hidden files and folders that hold instructions; the others belong to their programs.
+SHOWN = (".cursor", ".cursorrules", ".windsurfrules")
 
 
 class ReadFile(NamedTuple):
@@ -114,8 +138,6 @@ class ReadFile(NamedTuple):
 
 def read_file(path: str, *, follow_link: bool = False) -> ReadFile:
     """The file at a path. `follow_link`: a person named it, so it may be a link."""
-    from datetime import UTC, datetime
-
     no_link = 0 if follow_link else os.O_NOFOLLOW
     try:
         with open(path, "rb", opener=lambda name, flags: open_plain(name, flags | no_link)) as file:
@@ -129,27 +151,22 @@ def read_file(path: str, *, follow_link: bool = False) -> ReadFile:
         raise NotFound(f"there is no {path}; name a directory of memories or a file") from None
     except OSError as problem:
         raise NuggetsError(f"{path} cannot be read: {problem.strerror}") from problem
-    changed = datetime.fromtimestamp(status.st_mtime, UTC)
-    return ReadFile(content, normalize_time(changed))
+    return ReadFile(content, moment(status.st_mtime, ""))
 
 
-def files_below(folder: str, endings: tuple[str, ...]) -> Iterator[str]:
-    """The plain files with such a name, relative to the folder, in order; hidden folders, links
-    and what is no plain file are passed over, except for the folder of Cursor's rules."""
-    count = 0
-    for parent, folders, names in os.walk(folder):
-        inside = os.path.relpath(parent, folder)
-        depth = 0 if inside == "." else inside.count(os.sep) + 1
-        folders[:] = sorted(
-            name
-            for name in folders
-            if depth < DEEPEST_FOLDER
-            and (name == ".cursor" or not name.startswith("."))
-            and name not in _SKIPPED_FOLDERS
-        )
-        for name in sorted(names):
-            if name.lower().endswith(endings) and not os.path.islink(os.path.join(parent, name)):
-                count += 1
-                if count > MOST_FILES:
-                    raise InvalidInput(f"{folder} has over {MOST_FILES} files; import its parts")
-                yield name if depth == 0 else os.path.join(inside, name)
+def files_below(folder: str, endings: tuple[str, ...], found: Records) -> Iterator[FoundFile]:
+    """The plain files with such a name; no link is followed."""
+    both_cases = (*endings, *map(str.upper, endings))
+    with open_folder(folder) as place:
+        files, problems = find_files(place, both_cases, MOST_FILES, shown=SHOWN)
+    found.problems += problems
+    for number, file in enumerate(files):
+        found.report(f"{number} of {len(files)} files")
+        if _PACKAGES not in file.path.split(os.sep):
+            yield file
+
+
+def count_files(folder: str, endings: tuple[str, ...]) -> int:
+    if not os.path.isdir(folder) or os.path.islink(folder):
+        return 0
+    return sum(1 for _ in files_below(folder, endings, Records()))

@@ -20,7 +20,7 @@ _TAGS = ("tags", "tag", "category", "categories")
 _TIMES = ("updated", "updated_at", "modified", "created", "created_at", "date")
 
 
-def read_rows(text: str, name: str, nugget: str, at: str, found: Records) -> None:
+def read_rows(text: str, name: str, at: str, found: Records) -> None:
     """A row, a note; a row that is no note is named by its line."""
     csv.field_size_limit(4 * CONTENT_BYTES)
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
@@ -35,7 +35,7 @@ def read_rows(text: str, name: str, nugget: str, at: str, found: Records) -> Non
         found.form = "a table of memories"
         for row in rows:
             place = f"{name}, line {rows.line_num}"
-            note = _own_note(head, row) if is_own else _other_note(head, row, nugget, at)
+            note = _own_note(head, row) if is_own else _other_note(head, row, found.nugget, at)
             if len(row) != len(head) and row:
                 found.problems.append(f"{place}: {len(row)} values for {len(head)} columns")
             elif note:

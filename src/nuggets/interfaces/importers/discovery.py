@@ -18,7 +18,7 @@ from nuggets.domain.marks import INSTRUCTION_FILES
 from nuggets.filesystem.current_project import checkout_root
 from nuggets.interfaces import pluralize
 from nuggets.interfaces.hooks.transcript_reader import host_folder, read_folder_of
-from nuggets.interfaces.importers import MOST_FILES, files_below
+from nuggets.interfaces.importers import MOST_FILES, count_files
 from nuggets.interfaces.importers.foreign_databases import count_memories
 from nuggets.named_tuple import NamedTuple
 
@@ -31,6 +31,7 @@ _TRANSCRIPTS = {
     "codex": ("sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"),
     "gemini": ("tmp/*/chats/session-*.json", "tmp/*/chats/session-*.jsonl"),
     "pi": ("agent/sessions/*/*.jsonl",),
+    "cursor": ("projects/*/agent-transcripts/*.jsonl", "projects/*/agent-transcripts/*/*.jsonl"),
 }
 _UNITS: Mapping[Unit, tuple[str, str]] = {
     "session": ("past session", "past sessions"),
@@ -108,6 +109,8 @@ def _sessions() -> Iterator[Offer]:
     for host in _TRANSCRIPTS:
         paths = transcripts_of(host)
         yield Offer(f"past sessions of {host}", host_folder(host), len(paths), "session", paths)
+    path = os.path.join(_data_folder(os.path.expanduser("~")), "opencode", "opencode.db")
+    yield Offer("past sessions of opencode", path, _count_in(path), "session")
 
 
 class Deletion(NamedTuple):
@@ -153,21 +156,21 @@ def _instructions(here: str) -> Iterator[Offer]:
         yield Offer("instructions for agents", path, int(_is_plain(path)), "file")
     rules = os.path.join(root, ".cursor", "rules")
     if root:
-        yield Offer("rules of Cursor", rules, _count_files(rules, (".mdc",)), "file")
+        yield Offer("rules of Cursor", rules, count_files(rules, (".mdc",)), "file")
 
 
 def _agent_memories(home: str) -> Iterator[Offer]:
     claude = host_folder("claude-code")
     for pattern in ("projects/*/memory", "agent-memory/*"):
         for path in sorted(iglob(os.path.join(escape(claude), pattern))):
-            count = _count_files(path, (".md",))
+            count = count_files(path, (".md",))
             folder = read_folder_of(os.path.dirname(path)) if count else ""
             yield Offer("memories of claude-code", path, count, "file", folder=folder)
     codex = os.path.join(host_folder("codex"), "memories")
-    yield Offer("memories of codex", codex, _count_files(codex, (".md",)), "file")
+    yield Offer("memories of codex", codex, count_files(codex, (".md",)), "file")
     store = ("globalStorage", "github.copilot-chat", "memory-tool", "memories")
     vscode = os.path.join(_application_folder(home), "Code", "User", *store)
-    yield Offer("memories of VS Code", vscode, _count_files(vscode, (".md",)), "file")
+    yield Offer("memories of VS Code", vscode, count_files(vscode, (".md",)), "file")
 
 
 # --- other memories -------------------------------------------------------------------------------
@@ -175,16 +178,22 @@ def _agent_memories(home: str) -> Iterator[Offer]:
 
 def _databases(home: str, here: str) -> Iterator[Offer]:
     root = checkout_root(here) if here else ""
-    data = os.environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
-    data = _application_folder(home) if sys.platform == "darwin" else data
+    data = _application_folder(home) if sys.platform == "darwin" else _data_folder(home)
     for name, path in (
         ("claude-mem", os.path.join(home, ".claude-mem", "claude-mem.db")),
         ("hippo", os.path.join(home, ".hippo", "hippo.db")),
         *([("hippo", os.path.join(root, ".hippo", "hippo.db"))] if root else []),
         ("mcp-memory-service", os.path.join(data, "mcp-memory", "sqlite_vec.db")),
     ):
-        count = count_memories(path) if _is_plain(path) else 0
-        yield Offer(f"memories of {name}", path, count, "memory")
+        yield Offer(f"memories of {name}", path, _count_in(path), "memory")
+
+
+def _count_in(database: str) -> int:
+    return count_memories(database) if _is_plain(database) else 0
+
+
+def _data_folder(home: str) -> str:
+    return os.environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
 
 
 def _basic_memory(home: str) -> Iterator[Offer]:
@@ -194,7 +203,7 @@ def _basic_memory(home: str) -> Iterator[Offer]:
         path = project.get("path") if isinstance(project, dict) else project
         if isinstance(path, str):
             folder = os.path.expanduser(path)
-            yield Offer("notes of basic-memory", folder, _count_files(folder, (".md",)), "file")
+            yield Offer("notes of basic-memory", folder, count_files(folder, (".md",)), "file")
 
 
 def _application_folder(home: str) -> str:
@@ -216,12 +225,6 @@ def _modification_time(path: str) -> float:
         return os.lstat(path).st_mtime
     except OSError:  # gone meanwhile
         return 0.0
-
-
-def _count_files(folder: str, endings: tuple[str, ...]) -> int:
-    if not os.path.isdir(folder) or os.path.islink(folder):
-        return 0
-    return sum(1 for _ in islice(files_below(folder, endings), MOST_FILES))
 
 
 _LARGEST_SETTINGS = 1 << 20  # bytes

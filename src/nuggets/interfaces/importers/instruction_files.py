@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nuggets.domain.marks import BLOCK_BEGIN, BLOCK_END
 from nuggets.domain.note_markdown import MARKDOWN_LINK
-from nuggets.interfaces.importers import Records, make_note
+from nuggets.interfaces.importers import Records
 from nuggets.language.code_fences import continues_code
 from nuggets.language.front_matter import split_front_matter
 from nuggets.named_tuple import NamedTuple
@@ -32,7 +32,7 @@ def is_instruction_file(path: str) -> bool:
     return name in _NAMES or name.endswith(_ENDINGS)
 
 
-def read_instructions(text: str, name: str, nugget: str, at: str, found: Records) -> None:
+def read_instructions(text: str, name: str, at: str, found: Records) -> None:
     """The notes of such a file. The same text gets the same id, wherever it stands in the file."""
     fields, body = split_front_matter(text)
     about = fields.get("description")  # of a rule of Cursor: when it applies
@@ -42,14 +42,19 @@ def read_instructions(text: str, name: str, nugget: str, at: str, found: Records
     for block in _blocks(_without_our_block(body)):
         if is_memory_file and (found.is_promoted(block.text) or _is_listing(block.text)):
             continue
-        note = make_note(
-            nugget, "", block.text, identity=f"{stem} {block.text}", at=at, tags=block.headings
+        note = found.add_memory(
+            f"{name}, line {block.line + skipped}",
+            "",
+            block.text,
+            identity=f"{stem} {block.text}",
+            at=at,
+            tags=block.headings,
+            source="explicit_user",
+            importedFrom=name,
         )
         if isinstance(about, str) and about:
             note["content"] += f"\n\nApplies to: {about}"
-        place = f"{name}, line {block.line + skipped}"
         note |= {"project": found.project, "scope": "project"} if found.project else {}
-        found.add({**note, "source": "explicit_user", "importedFrom": name}, place)
 
 
 def _is_listing(text: str) -> bool:

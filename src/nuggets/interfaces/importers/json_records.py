@@ -24,24 +24,24 @@ from nuggets.interfaces.importers.mcp_reference_server import is_entity, read_en
 Located = tuple[str, Json]  # where it was read, and what
 
 
-def read_json(text: str, name: str, nugget: str, at: str, found: Records) -> None:
+def read_json(text: str, name: str, at: str, found: Records) -> None:
     """The notes of a whole JSON text, or of lines of JSON."""
     try:
         value = json.loads(text)
-        records = list(_records(value, name, nugget, at, found))
+        records = list(_records(value, name, at, found))
     except RecursionError:
         raise InvalidInput(f"{name}: nested too deeply") from None
     except ValueError:  # then it has a value in each line
         records = list(_lines(text, name, found))
     if any(is_entity(record) for _, record in records):
         entities = [(place, record) for place, record in records if is_entity(record)]
-        read_entities(entities, nugget, at, found)
+        read_entities(entities, at, found)
         records = [(place, record) for place, record in records if not is_entity(record)]
     for place, record in records:
         if is_conversation(record):
             add_conversation(record, place, at, found)
             continue
-        note = _read_record(record, nugget, at, found)
+        note = _read_record(record, at, found)
         if note is None:
             found.problems.append(f"{place}: no memory of any program that is known here")
         else:
@@ -62,7 +62,7 @@ def _lines(text: str, name: str, found: Records) -> Iterator[Located]:
             found.problems.append(f"{place}: no JSON object")
 
 
-def _records(value: Any, name: str, nugget: str, at: str, found: Records) -> Iterator[Located]:
+def _records(value: Any, name: str, at: str, found: Records) -> Iterator[Located]:
     """The records of a whole text: a list of them, or an object that has such a list."""
     if isinstance(value, dict):
         if isinstance(value.get("facts"), list) and isinstance(value.get("name"), str):
@@ -82,11 +82,11 @@ def _records(value: Any, name: str, nugget: str, at: str, found: Records) -> Ite
             yield place, record
 
 
-def _read_record(record: Json, nugget: str, at: str, found: Records) -> Json | None:
+def _read_record(record: Json, at: str, found: Records) -> Json | None:
     for form, fits, read in FORMATS:
         if fits(record):
             found.form = found.form or form
-            return read(record, nugget, at)
+            return read(record, found.nugget, at)
     return None
 
 

@@ -45,26 +45,22 @@ _INLINE_TAG = re.compile(r"(?<![\w&/#])#([^\W\d][\w/-]{0,60})")
 _RELATION = re.compile(r"[ \t]{0,80}[-*+] ([^\[\]]{1,80})$")
 
 
-def read_folder(folder: str, nugget: str, found: Records) -> None:
+def read_folder(folder: str, found: Records) -> None:
     """Every Markdown file below a folder; instruction files are read bullet by bullet."""
     vault = _Vault(found)
-    listings = []
-    for number, name in enumerate(files_below(folder, ENDINGS)):
-        found.report(f"{number} files read")
+    waiting = [file.path for file in files_below(folder, ENDINGS, found)]
+    waiting.sort(key=lambda name: os.path.basename(name) in _LISTINGS)  # these last
+    is_bundle = False
+    for name in waiting:
+        is_bundle = is_bundle or (os.path.basename(name) in _LISTINGS and vault.is_typed)
+        if is_bundle:
+            break
         try:
             file = read_file(os.path.join(folder, name))
-            if os.path.basename(name) in _LISTINGS:
-                listings.append((name, file))
-            elif is_instruction_file(name):
-                read_instructions(file.text(name), name, nugget, file.changed_at, found)
+            if is_instruction_file(name):
+                read_instructions(file.text(name), name, file.changed_at, found)
             else:
-                vault.add(name, file, nugget)
-        except NuggetsError as problem:
-            found.problems.append(str(problem))
-    is_bundle = bool(listings) and vault.is_typed
-    for name, file in () if is_bundle else listings:
-        try:
-            vault.add(name, file, nugget)
+                vault.add(name, file)
         except NuggetsError as problem:
             found.problems.append(str(problem))
     if os.path.isdir(os.path.join(folder, ".obsidian")):
@@ -74,10 +70,10 @@ def read_folder(folder: str, nugget: str, found: Records) -> None:
     vault.add_notes()
 
 
-def read_markdown(file: ReadFile, name: str, nugget: str, found: Records) -> None:
+def read_markdown(file: ReadFile, name: str, found: Records) -> None:
     """A single file as a note."""
     vault = _Vault(found)
-    vault.add(name, file, nugget)
+    vault.add(name, file)
     found.form = "a Markdown file"
     vault.add_notes()
 
@@ -92,12 +88,12 @@ class _Vault:
         self.form = "a folder of Markdown"
         self.is_typed = False  # has every file a type, as the Open Knowledge Format wants it?
 
-    def add(self, name: str, file: ReadFile, nugget: str) -> None:
+    def add(self, name: str, file: ReadFile) -> None:
         front, body = split_front_matter(file.text(name))
         stem = os.path.splitext(name)[0].replace(os.sep, "/")
         note = note_file(front, body, stem)
         if not note.is_ours:
-            note = _foreign_note(name, front, body, nugget, file.changed_at)
+            note = _foreign_note(name, front, body, self._found.nugget, file.changed_at)
             if "permalink" in front:
                 self.form = "a folder of basic-memory"
             if len(codec.dumps(note.fields.get(KEPT, {}))) > CONTENT_BYTES:

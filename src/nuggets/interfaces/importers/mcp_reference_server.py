@@ -3,14 +3,14 @@ relation. Variants call the fields `entityName`, `from_id`, `relation_type`."""
 
 from collections.abc import Iterable, Mapping
 
-from nuggets.interfaces.importers import Json, Records, make_note
+from nuggets.interfaces.importers import Json, Records
 
 
 def is_entity(line: Json) -> bool:
     return line.get("type") in ("entity", "relation")
 
 
-def read_entities(lines: Iterable[tuple[str, Json]], nugget: str, at: str, found: Records) -> None:
+def read_entities(lines: Iterable[tuple[str, Json]], at: str, found: Records) -> None:
     """Entities as notes, linked as they are related. A name always gets the same id."""
     found.form = "a memory file of the MCP reference server"
     notes: dict[str, Json] = {}
@@ -25,9 +25,9 @@ def read_entities(lines: Iterable[tuple[str, Json]], nugget: str, at: str, found
             found.problems.append(f"{place}: 'observations' is a list of texts")
         else:
             if name not in notes:
-                notes[name] = make_note(nugget, name, "", identity=f"entity {name}", at=at)
-                notes[name]["content"] = ""
-                found.add(notes[name], place)
+                notes[name] = found.add_memory(
+                    place, name, "", identity=f"entity {name}", at=at, content=""
+                )
             _add_observations(notes[name], line)
     for name, note in notes.items():
         note["content"] = note["content"] or name

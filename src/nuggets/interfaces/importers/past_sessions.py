@@ -8,9 +8,9 @@ from nuggets.domain import codec, times
 from nuggets.filesystem.hook_files import purge_time
 from nuggets.interfaces.hooks.session_note_update import make_record
 from nuggets.interfaces.hooks.transcript_reader import Unreadable, read_named_transcript
-from nuggets.interfaces.importers import Json, Records
+from nuggets.interfaces.importers import Json, Records, moment
 from nuggets.operations.session_note_text import Step
-from nuggets.operations.session_notes import NUGGET, PREVIOUS, new_session_note
+from nuggets.operations.session_notes import NUGGET, PREVIOUS, SessionRecord, new_session_note
 
 
 def add_session(
@@ -35,6 +35,11 @@ def add_session(
         started=started,
         ended=ended,
     )
+    add_record(record, place, found)
+
+
+def add_record(record: SessionRecord | None, place: str, found: Records) -> None:
+    """The same for what is known of a session; None if nothing was asked in it."""
     if record is None:
         found.idle_sessions += 1
     elif record.ended < found.oldest_session:
@@ -44,10 +49,9 @@ def add_session(
         found.add(shape, place)
 
 
-def read_transcripts(paths: Sequence[str], directory: str, found: Records) -> None:
-    """The notes of transcripts. `directory`: of the shelf, which knows since when nothing that was
-    erased may come back."""
-    since = purge_time(directory)
+def read_transcripts(paths: Sequence[str], found: Records) -> None:
+    """The notes of transcripts."""
+    since = purge_time(found.directory)  # nothing that was erased may come back
     for number, path in enumerate(paths):
         found.report(f"{number} of {len(paths)} sessions")
         try:
@@ -60,11 +64,19 @@ def read_transcripts(paths: Sequence[str], directory: str, found: Records) -> No
             session=transcript.session or os.path.splitext(os.path.basename(path))[0],
             host=transcript.host,
             steps=transcript.steps,
-            started=transcript.started,
-            ended=transcript.ended,
+            started=transcript.started or _modification_time(path),
+            ended=transcript.ended or _modification_time(path),
             place=path,
             folder=transcript.folder,
         )
+
+
+def _modification_time(path: str) -> str:
+    """What is known of the time of a session whose host writes none."""
+    try:
+        return moment(os.lstat(path).st_mtime, "")
+    except OSError:  # gone meanwhile
+        return ""
 
 
 def link_sessions(found: Records) -> None:

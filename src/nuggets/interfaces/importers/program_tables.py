@@ -1,29 +1,86 @@
-"""How the tables of a program's database are described, and what is read of a row."""
+"""Databases of other programs: opened for reading, only plain tables, and columns by name, because
+versions differ in what they have."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
+from urllib.parse import quote
 
+from nuggets.domain.limits import CONTENT_BYTES
+from nuggets.errors import InvalidInput
 from nuggets.interfaces.importers import Records
 from nuggets.named_tuple import NamedTuple
 
 Row = Mapping[str, Any]
-AddRow = Callable[[Row, str, str, str, Records], None]  # row, place, nugget, time, what was found
 
 
 class Program(NamedTuple):
-    """A program whose memories are read from its database."""
+    """A program whose memories or sessions are read from its database."""
 
     name: str
-    needed: frozenset[str]  # columns of its first table, by which it is known
-    tables: Mapping[str, AddRow]
-    columns: Mapping[str, Sequence[str]]  # that are read of each table, if they are there
+    table: str  # that has a row for each of them,
+    needed: frozenset[str]  # and these columns
+    read: Callable[["Tables", str, Records], None]  # `str`: when the file was changed
+
+
+class Tables:
+    """The tables of a database that a stranger wrote: no views, no triggers, no functions with
+    effects."""
+
+    def __init__(self, path: str) -> None:
+        try:
+            self._database = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)
+            self._database.execute("PRAGMA trusted_schema = OFF")
+            self._database.execute("PRAGMA query_only = ON")
+            self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 8 * CONTENT_BYTES)
+            self._database.row_factory = sqlite3.Row
+        except sqlite3.Error as problem:
+            raise InvalidInput(f"{path} cannot be read as a database: {problem}") from None
+
+    def close(self) -> None:
+        self._database.close()
+
+    def columns(self, table: str) -> set[str]:
+        """The columns of a plain table; none if there is no such table."""
+        try:
+            sql = self._database.execute(
+                "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)
+            ).fetchone()
+            if sql is None or str(sql[0]).upper().startswith("CREATE VIRTUAL"):
+                return set()
+            columns = self._database.execute(f"PRAGMA table_info({table})")
+            return {str(row["name"]) for row in columns}
+        except sqlite3.Error:
+            return set()
+
+    def count(self, table: str) -> int:
+        return int(self._database.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0])
+
+    def rows(
+        self, table: str, wanted: Iterable[str], order: Collection[str] = ("id",), **where: object
+    ) -> Iterator[Row]:
+        """The rows of a table, by those of the columns that it has; none if it lacks one by which
+        they are chosen or put in order."""
+        there = self.columns(table)
+        if not {*order, *where} <= there:
+            return
+        columns = ", ".join(name for name in wanted if name in there)
+        chosen = " AND ".join(f"{name} = ?" for name in where)
+        query = f"SELECT {columns} FROM {table} {f'WHERE {chosen}' if chosen else ''}"
+        ordered = f"{query} ORDER BY {', '.join(order)}"
+        for row in self._database.execute(ordered, tuple(where.values())):
+            yield dict(row)
+
+
+def parse_json(text: object) -> Any:
+    """JSON, as programs put it into a column; None if it is none."""
+    try:
+        return json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def json_list(text: object) -> list[Any]:
-    """A list in JSON, as programs put it into a column."""
-    try:
-        value = json.loads(text) if isinstance(text, str) else None
-    except (ValueError, RecursionError):
-        return []
+    value = parse_json(text)
     return value if isinstance(value, list) else []

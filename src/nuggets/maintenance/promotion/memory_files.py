@@ -389,6 +389,11 @@ class MemoryFiles:
             records = memory_file_records(view.state.marks)
         return {path: record["project"] for path, record in records.items()}
 
+    def other_files(self, path: str, project: str) -> dict[str, str]:
+        """The files of a project that were written, but for this one."""
+        written = self.written_files().items()
+        return {other: of for other, of in written if of == project and other != path}
+
     def all_files(self) -> dict[str, str]:
         """Path and project of the written files and of the standard files."""
         return {**self._expected_files(), **self.written_files()}

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from typing import Any
 
 from nuggets.domain import times
@@ -47,8 +46,6 @@ class Rows(NamedTuple):
     key: str  # a number that grows from row to row
     columns: str
     check: Callable[..., object]  # of these columns; raises one of `DAMAGE`, or `StoreCorrupt`
-    keys: str = ""  # by which a row is found in any SQL database
-    remedy: str = ""  # the beginning of a statement that takes the record out; else a commit does
 
     def is_sound(self, row: tuple[Any, ...]) -> bool:
         """Can the row be read?"""
@@ -120,41 +117,21 @@ def _require(kind: type, *values: object) -> None:
             raise TypeError(f"{value!r:.80} is no {kind.__name__}")
 
 
-NOTES = Rows("notes", "place", "id, record", note_of, "id")  # who imports them checks more
+NOTES = Rows("notes", "place", "id, record", note_of)  # who imports them checks more
 SOUND_NOTES = NOTES._replace(check=_check_note)
 RECALLS = Rows("recalls", "place", "hits, session, sessions, accessed_at", _check_recalls)
-COMMITS = Rows(
-    "commits",
-    "revision",
-    "revision, at, action, client, rest",
-    _check_commit,
-    "revision",
-    "UPDATE commits SET rest = '[]'",
-)
-CHANGES = Rows(
-    "changes",
-    "position",
-    "note, dropped, before, recalls",
-    _check_change,
-    "revision, position",
-    "DELETE FROM changes",
-)
-_NUGGETS = Rows("nuggets", "place", "fold, config", _check_nugget, "fold")
-_SUPERSEDED = Rows(
-    "superseded",
-    "number",
-    "note, until, record",
-    _check_superseded,
-    "number",
-    "DELETE FROM superseded",
-)
+COMMITS = Rows("commits", "revision", "revision, at, action, client, rest", _check_commit)
+CHANGES = Rows("changes", "position", "note, dropped, before, recalls", _check_change)
 OTHERS = (  # that a repair copies as they are
-    _NUGGETS,
-    _SUPERSEDED,
+    Rows("nuggets", "place", "fold, config", _check_nugget),
+    Rows("superseded", "number", "note, until, record", _check_superseded),
     Rows("marks", "rowid", "name, value", _check_mark),
     Rows("touches", "number", "revision, note, session, at, kind", _check_touch),
 )
-RECORDS = (SOUND_NOTES, _NUGGETS, _SUPERSEDED, CHANGES, COMMITS)
+_KEYS = {  # by which any SQL database finds a row
+    **{rows.table: rows.key for rows in (NOTES, RECALLS, COMMITS, CHANGES, *OTHERS)},
+    **{"notes": "id", "nuggets": "fold", "marks": "name", "changes": "revision, position"},
+}
 
 
 # --- damage, and rows that do not agree with the notes ----------------------------------------
@@ -205,42 +182,49 @@ def _check_integrity(database: Database) -> str:
     return ""
 
 
-Damaged = dict[Rows, list[tuple[Any, ...]]]
-"""The keys of rows that cannot be read."""
+Damaged = dict[str, list[tuple[Any, ...]]]
+"""By table the keys of rows that cannot be read."""
 
 
 def find_damaged_records(database: SqlDatabase) -> Damaged:
     """Records that cannot be read, of any SQL database."""
     damaged: Damaged = {}
-    for rows in RECORDS:
-        count = rows.keys.count(",") + 1
-        sql = f"SELECT {rows.keys}, {rows.columns} FROM {rows.table}"
-        for row in database.execute(sql).fetchall():
-            if not rows.is_sound(row[count:]):
-                damaged.setdefault(rows, []).append(row[:count])
+    for rows, keys, _ in _unreadable_rows(database, SOUND_NOTES):
+        damaged.setdefault(rows.table, []).append(keys)
     return damaged
 
 
+def _unreadable_rows(
+    database: SqlDatabase, notes: Rows
+) -> Iterator[tuple[Rows, tuple[Any, ...], Exception]]:
+    """The rows that cannot be read, with their keys, and why."""
+    for rows in (notes, *OTHERS, RECALLS, COMMITS, CHANGES):
+        keys = _KEYS[rows.table]
+        count = keys.count(",") + 1
+        for row in database.execute(f"SELECT {keys}, {rows.columns} FROM {rows.table}"):
+            try:
+                rows.check(*row[count:])
+            except (StoreCorrupt, *DAMAGE) as problem:
+                yield rows, tuple(row[:count]), problem
+
+
 def describe_damaged(damaged: Damaged, path: str) -> Iterator[Defect]:
-    for records, rows in damaged.items():
+    for table, rows in damaged.items():
         names = ", ".join(" ".join(map(str, keys)) for keys in rows[:_MOST_SHOWN])
-        problem = f"{len(rows)} records of {records.table} cannot be read: {names}"
+        problem = f"{len(rows)} records of {table} cannot be read: {names}"
         yield Defect(DAMAGED_RECORDS, path, problem, "take them out", harmful=True)
 
 
 def take_out_damaged(database: SqlDatabase, damaged: Damaged) -> Changes:
-    """Take damaged records out of the history; the commit that takes out the others. Inside a
-    transaction."""
-    ids: list[str] = []
-    nuggets: list[NuggetConfig] = []
-    for records, rows in damaged.items():
-        where = " AND ".join(f"{key} = ?" for key in records.keys.split(", "))
-        if records.remedy:
-            database.executemany(f"{records.remedy} WHERE {where}", rows)
-        elif records.table == "notes":
-            ids += [note_id for (note_id,) in rows]
-        else:
-            nuggets += [NuggetConfig(fold) for (fold,) in rows]
+    """Take damaged records out of all tables but those of notes and nuggets; the commit that takes
+    out these. Inside a transaction."""
+    ids = [note_id for (note_id,) in damaged.get("notes", ())]
+    nuggets = [NuggetConfig(fold) for (fold,) in damaged.get("nuggets", ())]
+    rows_of = {name: rows for name, rows in damaged.items() if name not in ("notes", "nuggets")}
+    for table, rows in rows_of.items():
+        remedy = "UPDATE commits SET rest = '[]'" if table == "commits" else f"DELETE FROM {table}"
+        where = " AND ".join(f"{key} = ?" for key in _KEYS[table].split(", "))
+        database.executemany(f"{remedy} WHERE {where}", rows)
     return Changes(drop=tuple(ids), put_nuggets=tuple(nuggets), action="doctor", client="doctor")
 
 
@@ -254,18 +238,13 @@ def find_wrong_rows(database: SqlDatabase, kinds: Sequence[IndexKind]) -> Iterat
     yield from _check_indexes(database, kinds)
 
 
-def check_records(database: SqlDatabase, *more: Rows, in_place: bool = True) -> None:
-    """Raise `StoreCorrupt` if anything beside the notes cannot be read, or of `more` tables; and,
-    unless everything is about to be taken elsewhere, if a nugget is not in its place."""
-    ignored = () if in_place else (_MisplacedNugget,)
-    for rows in (*more, *OTHERS, RECALLS, COMMITS, CHANGES):
-        try:
-            for row in database.execute(f"SELECT {rows.columns} FROM {rows.table}"):
-                with suppress(*ignored):
-                    rows.check(*row)
-        except StoreCorrupt:
-            raise
-        except DAMAGE as problem:
+def check_records(database: SqlDatabase, notes: Rows, *, in_place: bool = True) -> None:
+    """Raise `StoreCorrupt` if a record cannot be read; and, unless everything is about to be taken
+    elsewhere, if a nugget is not in its place."""
+    for rows, _, problem in _unreadable_rows(database, notes):
+        if isinstance(problem, StoreCorrupt):
+            raise problem
+        if in_place or not isinstance(problem, _MisplacedNugget):
             raise damaged_record(f"a row of {rows.table}", problem) from problem
 
 

@@ -26,7 +26,7 @@ from nuggets.stores.sql.history import believed_time
 from nuggets.stores.sql.row_format import DAMAGE
 from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.state import SqlState
-from nuggets.stores.sqlite.database import ExplainErrors, open_read_only, refuse_orphaned_log
+from nuggets.stores.sqlite.database import reading_file, refuse_orphaned_log
 
 _LOCK_SECONDS = 1.0  # files are put in place in less
 _OUR_NAMES = ("nuggets.", "recalls", "graph", "backups", REPLACED)  # their beginnings
@@ -93,12 +93,8 @@ def _find_export_defects(directory: str) -> Iterator[Defect]:
 def _read_register(directory: str) -> dict[str, Export]:
     """The recorded exports; none if the database cannot be read."""
     path = os.path.join(directory, "nuggets.db")
-    with suppress(StoreError, OSError, *DAMAGE), ExplainErrors(path):
-        database = open_read_only(path)
-        try:
-            return exports(database)
-        finally:
-            database.close()
+    with suppress(StoreError, OSError, *DAMAGE), reading_file(path) as database:
+        return exports(database)
     return {}
 
 
@@ -116,13 +112,9 @@ def _find_sync_program(directory: str) -> Iterator[Defect]:
 def _find_clock_jump(directory: str) -> Iterator[Defect]:
     """Dates of the last changes that lie far after all others; only a person knows why."""
     path = os.path.join(directory, "nuggets.db")
-    with suppress(StoreError, OSError, *DAMAGE), ExplainErrors(path):
-        database = open_read_only(path)
-        try:
-            last = SqlState(lambda: database).position[1]
-            believed = believed_time(database, last) if last else last
-        finally:
-            database.close()
+    with suppress(StoreError, OSError, *DAMAGE), reading_file(path) as database:
+        last = SqlState(lambda: database).position[1]
+        believed = believed_time(database, last) if last else last
         if believed != last:
             problem = (
                 f"the changes before {believed[:10]} and after it lie far apart: was the clock "

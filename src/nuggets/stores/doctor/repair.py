@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from nuggets.domain import times
-from nuggets.domain.records import Changes, Commit, NuggetConfig
+from nuggets.domain.records import Changes, NuggetConfig
 from nuggets.errors import StoreError
 from nuggets.filesystem.atomic_files import NEW_FILE, open_plain, sync_directory, unwritable
 from nuggets.language.text import fold_case
@@ -41,12 +41,12 @@ from nuggets.stores.doctor.examination import examine
 from nuggets.stores.exports.register import GRAPH, forget
 from nuggets.stores.process_lock import hold_shelf_lock
 from nuggets.stores.sql import schema
-from nuggets.stores.sql.commit_writer import INSERT_NOTE, columns_of
+from nuggets.stores.sql.commit_writer import INSERT_NOTE, CommitWriter, columns_of
 from nuggets.stores.sql.row_format import note_of
 from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import FAILURES, Database, building
-from nuggets.stores.sqlite.rewriting import build_indexes, put_commit, put_links, put_nugget
+from nuggets.stores.sqlite.rewriting import build_indexes, put_links
 
 _ROUNDS = 2  # a file that a damaged database had recorded as its own is examined without it
 
@@ -120,9 +120,12 @@ def _replace_database(directory: str, kinds: Sequence[IndexKind]) -> str:
         os.rename(path, damaged_path)  # a link or a directory: nothing of ours is in it
     with building(path) as database:
         saved = salvage(path, database)
-        last = max(saved.last_revision, _exported_revision(directory))
-        if last:  # the new revision comes after all that anyone has seen of this shelf
-            put_commit(database, Commit(last + 1, times.now(), Changes(action="doctor")))
+        # Its new revision comes after all that anyone has seen of this shelf.
+        exported = _exported_revision(directory)
+        writer = CommitWriter(database, SqlState(lambda: database), after=exported)
+        if saved.nuggets or writer.revision > 1:
+            writer.apply(Changes(put_nuggets=saved.nuggets, action="doctor"))
+            writer.finish(times.now())
         build_indexes(database, kinds)
         with suppress(FileNotFoundError):
             os.link(path, damaged_path)
@@ -159,7 +162,7 @@ class Salvaged(NamedTuple):
 
     notes: int = 0
     commits: int = 0
-    last_revision: int = 0
+    nuggets: tuple[NuggetConfig, ...] = ()  # of notes, which were not saved themselves
 
 
 def salvage(source: str, target: Database) -> Salvaged:
@@ -171,9 +174,8 @@ def salvage(source: str, target: Database) -> Salvaged:
             return Salvaged()
         for rows in OTHERS:
             _insert(target, rows, _read_rows(damaged, rows))
-        notes = _copy_notes(damaged, target)
-        commits, last = _copy_history(damaged, target)
-        return Salvaged(notes, commits, last)
+        notes, nuggets = _copy_notes(damaged, target)
+        return Salvaged(notes, _copy_history(damaged, target), nuggets)
 
 
 @contextmanager
@@ -210,9 +212,13 @@ def _connect(copy: str) -> sqlite3.Connection | None:
     return None
 
 
-def _copy_notes(damaged: sqlite3.Connection, target: Database) -> int:
+def _copy_notes(
+    damaged: sqlite3.Connection, target: Database
+) -> tuple[int, tuple[NuggetConfig, ...]]:
+    """How many were saved, and those of their nuggets that were not."""
     recalls = {place: row for place, *row in _read_rows(damaged, RECALLS)}
-    nuggets, ids = set(SqlState(lambda: target).nuggets), set[str]()
+    known, ids = set(SqlState(lambda: target).nuggets), set[str]()
+    missing: dict[str, NuggetConfig] = {}
     for place, note_id, record in _read_rows(damaged, SOUND_NOTES):
         note = note_of(note_id, record, *recalls.get(place, ()))
         if note_id in ids:  # a page that stands in the tree twice
@@ -220,20 +226,19 @@ def _copy_notes(damaged: sqlite3.Connection, target: Database) -> int:
         ids.add(note_id)
         target.execute(INSERT_NOTE, (*columns_of(note), note.id, None))
         put_links(target, note)
-        if fold_case(note.nugget_name) not in nuggets:
-            nuggets.add(fold_case(note.nugget_name))
-            put_nugget(target, NuggetConfig(note.nugget_name))
-    return len(ids)
+        if (fold := fold_case(note.nugget_name)) not in known:
+            missing.setdefault(fold, NuggetConfig(note.nugget_name))
+    return len(ids), tuple(missing.values())
 
 
-def _copy_history(damaged: sqlite3.Connection, target: Database) -> tuple[int, int]:
-    saved = last = 0
+def _copy_history(damaged: sqlite3.Connection, target: Database) -> int:
+    saved = 0
     for key, *commit in _read_rows(damaged, COMMITS):
+        saved += 1
         target.execute("INSERT INTO commits VALUES (?, ?, ?, ?, ?)", commit)
-        saved, last = saved + 1, key
         for change in _read_rows(damaged, CHANGES, f"revision = {key:d} AND", 1):
             target.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)", (key, *change))
-    return saved, last
+    return saved
 
 
 def _insert(target: Database, rows: Rows, found: Iterable[tuple[Any, ...]]) -> None:

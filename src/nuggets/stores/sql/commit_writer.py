@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.codec import dumps
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig, Touch
-from nuggets.domain.state import apply_touch, chunks, placeholders
+from nuggets.domain.state import apply_touch
 from nuggets.domain.times import commit_time
 from nuggets.errors import StoreCorrupt
 from nuggets.language.text import fold_case
@@ -26,7 +25,7 @@ from nuggets.stores.sql.schema import Replaced
 
 if TYPE_CHECKING:
     from nuggets.stores.base import Database
-    from nuggets.stores.sql.state import SqlState
+    from nuggets.stores.sql.state import SqlNotes, SqlState
 
 _SELECT_NOTES = (
     "SELECT n.place, n.id, n.record, r.hits, r.session, r.sessions, r.accessed_at"
@@ -66,11 +65,12 @@ def columns_of(note: MemoryNote) -> tuple[str, str, str, int, str, int, int, str
 class CommitWriter:
     """Writes one commit: one change, or all changes of a batch."""
 
-    def __init__(self, database: Database, state: SqlState) -> None:
+    def __init__(self, database: Database, state: SqlState, *, after: int = 0) -> None:
+        """`after`: a revision that somebody has seen of another database in this place."""
         self._database = database
         self._state = state
         row = database.execute(_WHERE_IT_STANDS).fetchone()
-        self.revision: int = row[0] + 1
+        self.revision: int = max(row[0], after) + 1
         self._last_at: str = row[1]
         self._next_place: int = row[2] + 1
         self._has_hits = bool(row[3])  # that belong to this commit, and have no revision yet
@@ -110,7 +110,7 @@ class CommitWriter:
 
     def count(self, touches: Collection[Touch]) -> bool:
         """Count recalls; whether any was a new hit."""
-        return apply_touches(self._database, touches, self.revision)
+        return apply_touches(self._database, self._state.notes, touches, self.revision)
 
     def _apply_nuggets(self, changes: Changes) -> None:
         if not (changes.put_nuggets or changes.drop_nuggets):
@@ -259,7 +259,7 @@ class CommitWriter:
 
 
 def apply_touches(
-    database: Database, touches: Collection[Touch], revision: int | None = None
+    database: Database, notes: SqlNotes, touches: Collection[Touch], revision: int | None = None
 ) -> bool:
     """Count recalls of notes that exist. Whether any was a new hit.
 
@@ -267,22 +267,23 @@ def apply_touches(
     """
     if not touches:
         return False
-    current = _notes_with_places(database, [touch.note_id for touch in touches])
+    current = notes.many(touch.note_id for touch in touches)
     recalls, hits = {}, []
     for touch in touches:
-        place, before = current.get(touch.note_id, (0, None))
+        before = current.get(touch.note_id)
         if before is None:
             continue
         after = apply_touch(before, touch)
         if after == before:
             continue
-        current[touch.note_id] = place, after
-        recalls[place] = (place, *recalls_of(after))
+        current[touch.note_id] = after
+        recalls[touch.note_id] = (touch.note_id, *recalls_of(after))
         if after.hits != before.hits:
             hits.append((revision, *touch))
     database.executemany(
         "INSERT INTO recalls (place, hits, session, sessions, accessed_at)"
-        " VALUES (?, ?, ?, ?, ?) ON CONFLICT (place) DO UPDATE SET hits = excluded.hits,"
+        " VALUES ((SELECT place FROM notes WHERE id = ?), ?, ?, ?, ?)"
+        " ON CONFLICT (place) DO UPDATE SET hits = excluded.hits,"
         " session = excluded.session, sessions = excluded.sessions,"
         " accessed_at = excluded.accessed_at",
         recalls.values(),
@@ -293,18 +294,6 @@ def apply_touches(
         hits,
     )
     return bool(hits)
-
-
-def _notes_with_places(
-    database: Database, ids: Iterable[str]
-) -> dict[str, tuple[int, MemoryNote | None]]:
-    notes: dict[str, tuple[int, MemoryNote | None]] = {}
-    for chunk in chunks(dict.fromkeys(ids)):
-        rows = database.execute(f"{_SELECT_NOTES} WHERE n.id IN ({placeholders(chunk)})", chunk)
-        for place, note_id, *row in rows:
-            with suppress(StoreCorrupt):  # nobody was shown a damaged one
-                notes[note_id] = place, note_of(note_id, *row)
-    return notes
 
 
 def write_mark(database: Database, name: str, value: Any) -> None:

@@ -29,8 +29,6 @@ from nuggets.stores.sql.row_format import (
 )
 from nuggets.stores.sql.state import Damage, SqlNotes
 
-_CHUNK = 64  # commits read at a time
-
 
 def _image(note_id: str, record: str, damage: Damage | None) -> MemoryNote | None:
     """The note of a record; None if it is damaged and that is to be noted."""
@@ -66,23 +64,13 @@ def commits(
     `damage`: where to note records that cannot be read, which are left out then; without it they
     are errors.
     """
-    order = "DESC" if newest_first else "ASC"
     of_note = " AND revision IN (SELECT revision FROM changes WHERE note = ?)" if note else ""
-    bound = " AND revision < ?" if newest_first else ""
-    last = (1 << 62) if newest_first else since
-    while True:
-        parameters: list[Any] = [since if newest_first else last]
-        parameters += [note] if note else []
-        parameters += [last] if newest_first else []
-        sql = (
-            "SELECT revision, at, action, client, rest FROM commits WHERE revision > ?"
-            f"{of_note}{bound} ORDER BY revision {order} LIMIT {_CHUNK}"
-        )
-        rows = database.execute(sql, parameters).fetchall()
-        if not rows:
-            return
-        last = rows[-1][0]
-        yield from (_commit(database, damage, *row) for row in rows)
+    sql = (
+        "SELECT revision, at, action, client, rest FROM commits WHERE revision > ?"
+        f"{of_note} ORDER BY revision {'DESC' if newest_first else 'ASC'}"
+    )
+    rows = database.execute(sql, (since, note) if note else (since,)).fetchall()
+    yield from (_commit(database, damage, *row) for row in rows)
 
 
 def commit_summaries(

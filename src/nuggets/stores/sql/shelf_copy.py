@@ -1,15 +1,13 @@
 """Copy all rows of a shelf into an empty one, in whatever SQL databases the two are.
 
-The copy is one transaction of the target: interrupted, it leaves nothing. Before it is committed
-its rows are read again and compared with those of the source.
+The copy is one transaction of the target: interrupted, it leaves nothing.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from hashlib import sha256
 from typing import Any
 
-from nuggets.errors import Conflict, StoreError
+from nuggets.errors import Conflict
 from nuggets.named_tuple import NamedTuple
 from nuggets.stores.base import Database
 from nuggets.stores.sql.schema import TABLES, IndexKind
@@ -88,24 +86,14 @@ def plan_copy(source: Database, target: Database, tables: Sequence[Table]) -> Co
 
 
 def copy_rows(source: Database, target: Database, tables: Sequence[Table], report: Report) -> None:
-    """Copy and compare. The caller reads one snapshot of the source, and is in a transaction of
-    the target."""
+    """Copy all rows. The caller reads one snapshot of the source, and is in a transaction of the
+    target."""
     for table in tables:
         report(f"copying {table.name}")
         values = ", ".join("?" * len(table.columns))
         sql = f"INSERT INTO {table.name} ({', '.join(table.columns)}) VALUES ({values})"
-        digest = sha256()
         for chunk in _chunks(source, table):
             target.executemany(sql, chunk)
-            _add(digest, chunk)
-        copied = sha256()
-        for chunk in _chunks(target, table):
-            _add(copied, chunk)
-        if digest.digest() != copied.digest():
-            raise StoreError(
-                f"{target.path} would not hold the same {table.name} as {source.path}. Nothing was "
-                "changed; please report this"
-            )
 
 
 def _chunks(database: Database, table: Table) -> Iterator[list[Any]]:
@@ -122,7 +110,3 @@ def _chunks(database: Database, table: Table) -> Iterator[list[Any]]:
         yield chunk
         after = f" WHERE ({key}) > ({', '.join('?' * len(table.key))})"
         last = [chunk[-1][position] for position in positions]
-
-
-def _add(digest: Any, chunk: list[Any]) -> None:
-    digest.update(repr([tuple(row) for row in chunk]).encode("utf-8", "surrogatepass"))

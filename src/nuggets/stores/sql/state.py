@@ -56,14 +56,7 @@ class SqlNotes(Notes):
 
     def _select(self, rest: str, parameters: Collection[Any] = ()) -> list[MemoryNote]:
         rows = self._database().execute(f"{_NOTE} {rest}", tuple(parameters))
-        try:
-            return [note_of(*row) for row in rows]
-        except StoreCorrupt:
-            if self._damage is None:
-                raise
-        rows = self._database().execute(f"{_NOTE} {rest}", tuple(parameters))
-        notes = (self._read(*row) for row in rows.fetchall())
-        return [note for note in notes if note is not None]
+        return [note for row in rows if (note := self._read(*row)) is not None]
 
     def _read(self, note_id: str, *row: Any) -> MemoryNote | None:
         """The note of a row; None if its record is damaged."""

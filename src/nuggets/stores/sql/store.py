@@ -238,8 +238,8 @@ class Store(ABC):
         names = ", ".join(map(str, list(self._damage)[:DAMAGE_SHOWN]))  # an id may be lost
         return (
             f"{len(self._damage)} records in the database are damaged and were passed over: "
-            f"{names}. `nuggets doctor --fix` takes them out; `nuggets purge` or `nuggets note "
-            "delete --hard` does so for one, by its id",
+            f"{names}. `nuggets doctor --fix` takes them out; `nuggets purge` does so for one, by "
+            "its id",
         )
 
     def hits(self) -> Iterator[Touch]:
@@ -510,6 +510,7 @@ class Store(ABC):
             with self._mutex:
                 if not self._depth:  # that of whoever has read what is counted
                     self._asked().rollback()
+                    self.state.forget()
             with (
                 self.exclusive(wait_seconds=0, import_edits=False),
                 self._mutex,
@@ -541,7 +542,7 @@ class Store(ABC):
         from nuggets.stores.sql.history import erase
 
         with self._recall_file.take() as waiting, self._transaction():
-            apply_touches(self._asked(), waiting)
+            apply_touches(self._asked(), self.state.notes, waiting)
             erase(self._asked(), note_ids)
             for index in self._indexes.all():
                 index.forget_traces(note_ids)

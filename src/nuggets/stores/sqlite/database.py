@@ -9,7 +9,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from types import TracebackType
 from typing import Any
 from weakref import WeakSet
@@ -60,7 +60,7 @@ class Database:
         self._is_durable = True  # as the next transaction that writes is to be
         self._synchronous = ""  # the PRAGMA that was set
         self._is_set_up = False  # for writing
-        self._connection = connection or (_connect(self) if path else _in_memory())
+        self._connection = connection or (_connect(self) if path else connect_temporary())
         if connection is None:
             self.set_synchronous(NOT_DURABLE)
         if path:
@@ -136,22 +136,19 @@ class Database:
             self.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
         return not busy
 
-    def backup_to(self, path: str) -> None:
-        """Copy everything committed into a file, with SQLite's backup function."""
-        target = sqlite3.connect(path)
-        try:
-            self._connection.backup(target, pages=-1)
-        except sqlite3.Error as problem:
-            raise explain_error(problem, path) from problem
-        finally:
-            target.close()
-
     def copy_to(self, target: "Database") -> None:
-        """Copy everything committed into another database."""
+        """Copy everything committed into another database, with SQLite's backup function."""
         try:
             self._connection.backup(target._connection, pages=-1)
         except FAILURES as problem:
-            raise explain_error(problem, self.path) from problem
+            raise explain_error(problem, target.path or self.path) from problem
+
+    def copy_to_file(self, path: str) -> None:
+        target = Database(path, sqlite3.connect(path))
+        try:
+            self.copy_to(target)
+        finally:
+            target.close()
 
     def close(self) -> None:
         _databases.discard(self)
@@ -199,14 +196,19 @@ def open_read_only(path: str, *, immutable: bool = False) -> Database:
     """
     _refuse_other_files(path)
     try:
-        if immutable:
-            return Database(path, _open(path, "mode=ro&immutable=1", alone=False))
-        try:
-            return Database(path, _open(path, "mode=ro", alone=False))
-        except sqlite3.OperationalError:
-            return Database(path, _open(path, "mode=ro&immutable=1", alone=False))
+        if not immutable:
+            with suppress(sqlite3.OperationalError):
+                return Database(path, _open(path, "mode=ro", alone=False))
+        return Database(path, _open(path, "mode=ro&immutable=1", alone=False))
     except FAILURES as problem:
         raise explain_error(problem, path) from problem
+
+
+@contextmanager
+def reading_file(path: str) -> Iterator[Database]:
+    """The database in a file, for reading only; errors of what is read say what to do."""
+    with ExplainErrors(path), closing(open_read_only(path)) as database:
+        yield database
 
 
 class ExplainErrors:
@@ -266,9 +268,14 @@ def building(path: str) -> Iterator[Database]:
     except OSError as problem:
         raise unwritable(path, problem) from problem
     finally:
-        for leftover in (temporary, f"{temporary}-wal", f"{temporary}-shm"):
-            with suppress(OSError):
-                os.unlink(leftover)
+        remove_database(temporary)
+
+
+def remove_database(path: str) -> None:
+    """Remove a temporary database with its log, as far as they are there."""
+    for file in (path, f"{path}-wal", f"{path}-shm"):
+        with suppress(OSError):
+            os.unlink(file)
 
 
 def sync_file(path: str) -> None:
@@ -278,10 +285,6 @@ def sync_file(path: str) -> None:
         sync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _in_memory() -> sqlite3.Connection:
-    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
 
 
 def connect_temporary() -> sqlite3.Connection:

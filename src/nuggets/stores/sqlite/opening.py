@@ -18,7 +18,6 @@ from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sqlite.database import (
     Database,
     ExplainErrors,
-    connect_temporary,
     refuse_orphaned_log,
 )
 
@@ -138,7 +137,7 @@ class Connection:
 
     def begin_with_copy(self, source: Database) -> None:
         """Use a copy of another database, in a temporary one."""
-        self._database = Database("", connect_temporary())
+        self._database = Database("")
         source.copy_to(self._database)
 
     def close(self) -> None:

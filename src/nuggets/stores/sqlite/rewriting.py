@@ -1,5 +1,5 @@
-"""Rewrite a database: fill one that is being built with notes, history and indexes, and overwrite
-the bytes of erased rows.
+"""Rewrite a database: derive links and indexes from its notes, and overwrite the bytes of erased
+rows.
 
 `secure_delete` overwrites deleted rows, but when SQLite moves rows to another page it leaves their
 old bytes on the first one, so the database is rewritten (`VACUUM`). The erased bytes also stand in
@@ -7,27 +7,17 @@ the write-ahead log until that is truncated. A crash, a reader that still needs 
 disk can interrupt this: a row in `meta` says what remains, and the next writer goes on.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
-from nuggets.domain.codec import dumps
-from nuggets.domain.records import Commit, MemoryNote, NuggetConfig
+from nuggets.domain.records import MemoryNote
 from nuggets.errors import StoreError
-from nuggets.language.text import fold_case
 from nuggets.stores.base import Database as SqlDatabase
 from nuggets.stores.sql import schema
-from nuggets.stores.sql.row_format import Rest, nugget_record, recalls_kept, record_of
 from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import Database
 from nuggets.stores.sqlite.opening import UNFINISHED_ERASURE as _UNFINISHED
-
-
-def put_nugget(database: Database, config: NuggetConfig) -> None:
-    database.execute(
-        "INSERT OR REPLACE INTO nuggets (fold, config) VALUES (?, ?)",
-        (fold_case(config.name), dumps(nugget_record(config))),
-    )
 
 
 def put_links(database: SqlDatabase, note: MemoryNote) -> None:
@@ -35,41 +25,6 @@ def put_links(database: SqlDatabase, note: MemoryNote) -> None:
         "INSERT INTO links (target, source) VALUES (?, ?) ON CONFLICT (target, source) DO NOTHING",
         [(link.to, note.id) for link in note.links],
     )
-
-
-def put_commit(database: Database, commit: Commit) -> None:
-    """Insert a commit with its before-images; the notes themselves are put separately."""
-    changes, before = commit.changes, commit.before
-    rest = Rest(
-        changes.put_nuggets,
-        changes.drop_nuggets,
-        changes.marks,
-        before.put_nuggets,
-        before.drop_nuggets,
-        before.marks,
-    )
-    database.execute(
-        "INSERT INTO commits (revision, at, action, client, rest) VALUES (?, ?, ?, ?, ?)",
-        (commit.revision, commit.at, changes.action, changes.client, rest.to_json()),
-    )
-    database.executemany(
-        "INSERT INTO changes (revision, position, note, dropped, before, recalls)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        _rows_of(commit),
-    )
-    database.executemany(
-        "INSERT INTO touches (revision, note, session, at, kind) VALUES (?, ?, ?, ?, ?)",
-        [(commit.revision, *touch) for touch in changes.touches if touch.session],
-    )
-
-
-def _rows_of(commit: Commit) -> Iterator[tuple[int, int, str, int, str | None, str]]:
-    before = {note.id: record_of(note) for note in commit.before.put}
-    after: dict[str, MemoryNote | None] = {note.id: note for note in commit.changes.put}
-    after.update(dict.fromkeys(commit.changes.drop))
-    for position, (note_id, note) in enumerate(after.items()):
-        recalls = "" if note is None else recalls_kept(note)
-        yield commit.revision, position, note_id, int(note is None), before.get(note_id), recalls
 
 
 def build_indexes(database: Database, kinds: Sequence[IndexKind]) -> None:
@@ -95,25 +50,16 @@ def begin_overwriting(database: Database) -> None:
     database.execute(sql, (_UNFINISHED, _REWRITE))
 
 
-def is_unfinished(database: Database) -> bool:
-    """May the files still hold what was erased?"""
-    return _next_step(database) is not None
-
-
 def overwrite(database: Database, *, wait_seconds: float) -> None:
     """Overwrite erased bytes, as far as possible now. The caller holds the shelf's lock."""
     if not database.path:
         database.execute("DELETE FROM meta WHERE name = ?", (_UNFINISHED,))
         return
     with suppress(StoreError):
-        if _next_step(database) == _REWRITE:
+        step = database.value("SELECT value FROM meta WHERE name = ?", (_UNFINISHED,))
+        if step == _REWRITE:
             database.execute("VACUUM")
             sql = "UPDATE meta SET value = ? WHERE name = ?"
             database.execute(sql, (_TRUNCATE_LOG, _UNFINISHED))
         if database.checkpoint(wait_seconds):
             database.execute("DELETE FROM meta WHERE name = ?", (_UNFINISHED,))
-
-
-def _next_step(database: Database) -> str | None:
-    step: str | None = database.value("SELECT value FROM meta WHERE name = ?", (_UNFINISHED,))
-    return step

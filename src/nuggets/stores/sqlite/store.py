@@ -310,7 +310,7 @@ class SqliteStore(Store):
     def copy_to(self, path: str) -> None:
         """Copy the current state into an empty file; others may write meanwhile."""
         with self.reading():
-            self._asked().backup_to(path)
+            self._asked().copy_to_file(path)
 
     def private_copy(self) -> SqliteStore:
         with self.reading():
