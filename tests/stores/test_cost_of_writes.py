@@ -58,7 +58,7 @@ def test_a_note_in_a_batch_asks_whether_its_id_is_taken_and_nothing_else(
         shelf.create_note("bench", "Note 2", "some words")  # reads the nugget
         del calls[:]
         shelf.create_note("bench", "Note 3", "some words")
-        assert [sql.split()[0] for sql in calls] == ["SELECT", "INSERT"]
+        assert [sql.split()[0] for sql in calls] == ["SELECT", "INSERT", "INSERT"]
 
 
 def test_labels_of_notes_written_one_by_one_are_counted(tmp_path: Path) -> None:

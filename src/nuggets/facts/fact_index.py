@@ -94,8 +94,8 @@ class FactIndex:
             note_id=note.id,
             project=note.project,
             probability=match.probability * confidence,
-            missing=match.missing,
-            doubt=match.doubt,
+            missing=match.fit.missing,
+            doubt=match.fit.doubt,
             valid_from=note.valid_from,
             valid_until=note.valid_until,
         )

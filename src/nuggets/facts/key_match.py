@@ -32,8 +32,7 @@ class KeyMatch(NamedTuple):
     kind: MatchKind
     ratio: float
     probability: float  # that it is meant
-    missing: tuple[str, ...] = ()  # words of the question that the key lacks
-    doubt: str = ""  # why it may not be meant
+    fit: KeyFit = KeyFit((), ())
 
 
 class Question(NamedTuple):
@@ -119,7 +118,7 @@ def _match_by_probability(
         return []
     asked = fold_case(question.text)
     matches = [
-        KeyMatch(fact, *_kind(fact.key, asked), chance, fit.missing, fit.doubt)
+        KeyMatch(fact, *_kind(fact.key, asked), chance, fit)
         for (fact, fit), chance in zip(fits, chances, strict=True)
     ]
     return sorted(_with_ratios(matches, asked), key=_rank)
@@ -174,7 +173,7 @@ def _match_as_documented(
     chances = _match_by_probability(table, question, words, foreign=foreign)
     probable = {match.fact.place: match for match in chances}
     return [
-        match._replace(probability=known.probability, missing=known.missing, doubt=known.doubt)
+        match._replace(probability=known.probability, fit=known.fit)
         if (known := probable.get(match.fact.place))
         else match
         for match in matches

@@ -312,8 +312,10 @@ def _most_frequent(rows: Iterable[tuple[bytes]]) -> list[int]:
     in_more_than: list[set[int]] = []  # this number of rows
     for (postings,) in rows:
         again = set(_unpack(postings))
-        for number, known in enumerate(in_more_than):
-            in_more_than[number], again = known | again, known & again
+        for known in in_more_than:
+            both = known & again
+            known |= again
+            again = both
         if again:
             in_more_than.append(again)
     found: list[int] = []

@@ -52,9 +52,9 @@ def make_anchors(root: str, text: str) -> tuple[Anchor, ...]:
         *(_file_anchor(root, path, line, references) for path, line in references.files),
         *(_target_anchor(root, tool, target) for tool, target in references.targets),
         *_version_anchors(root, references),
-        *(_branch_anchor(root, name) for name in references.branches),
+        *(Anchor("", branch=name) for name in references.branches if _branch_commit(root, name)),
     ]
-    commit = _head_commit(root) if any(anchors) else ""
+    commit = _branch_commit(root, branch) if branch and any(anchors) else ""
     unique = {anchor.path or anchor.branch: anchor for anchor in reversed(anchors) if anchor}
     return tuple(
         anchor._replace(commit=commit, branch=anchor.branch or branch)
@@ -66,7 +66,10 @@ def stale_reasons(root: str, anchors: Iterable[Anchor], moved: Mapping[str, str]
     """What has changed since a memory was kept; `moved`: new paths by old ones, where known."""
     reasons: list[str] = []
     for anchor in anchors:
-        reasons += _check_branch(root, anchor) if not anchor.path else _check(root, anchor, moved)
+        if anchor.path:
+            reasons += _check(root, anchor, moved)
+        elif not _branch_commit(root, anchor.branch):
+            reasons.append(f"branch {anchor.branch}: gone")
     return list(dict.fromkeys(reasons))
 
 
@@ -161,10 +164,6 @@ def _version_anchors(root: str, references: References) -> list[Anchor]:
     return anchors
 
 
-def _branch_anchor(root: str, name: str) -> Anchor | None:
-    return Anchor("", branch=name) if _has_branch(root, name) else None
-
-
 # --- checking them ----------------------------------------------------------------------------
 
 
@@ -213,13 +212,9 @@ def _branch_suffix(root: str, anchor: Anchor) -> str:
     """That it was kept on another branch, if it was and that branch is still there."""
     if not anchor.branch or anchor.branch == current_branch(root):
         return ""
-    if not _has_branch(root, anchor.branch):
+    if not _branch_commit(root, anchor.branch):
         return ""
     return f" (from branch {anchor.branch})"
-
-
-def _check_branch(root: str, anchor: Anchor) -> list[str]:
-    return [] if _has_branch(root, anchor.branch) else [f"branch {anchor.branch}: gone"]
 
 
 def _has_name(lines: Sequence[str], name: str) -> bool:
@@ -261,17 +256,8 @@ def _status(root: str, path: str) -> os.stat_result | None:
     return status if stat.S_ISREG(status.st_mode) else None
 
 
-def _head_commit(root: str) -> str:
-    """The commit that is checked out, read without git; "" if that takes more than two files."""
-    branch = current_branch(root)
-    return _branch_commit(root, branch) if branch else ""
-
-
-def _has_branch(root: str, name: str) -> bool:
-    return bool(_branch_commit(root, name))
-
-
 def _branch_commit(root: str, name: str) -> str:
+    """The last commit of a branch, read without git; "" if there is no such branch."""
     if name.startswith(("/", ".")) or ".." in name or "\0" in name:
         return ""
     git = current_project(root)  # that of the repository, for a worktree too

@@ -1428,7 +1428,7 @@ class NuggetShelf:
 
         `old` is named by its folder or the folder's name; `new` is a folder, by default the
         repository we are in. Facts by keys that the other one has facts for stay as they are.
-        Lines of the host's MEMORY.md that people changed are copied to that of the new place.
+        What people changed in the lines of its MEMORY.md is taken over first.
         """
         check_flag(dry_run, "dry_run")
         name = storable(path_text(old), "a folder")
@@ -1445,10 +1445,9 @@ class NuggetShelf:
             changes, done = d.move_project(before, after)
             return changes._replace(marks=self._memory_files.marks_after_move(done)), done
 
-        move = self._update("move_project", decide, dry_run=dry_run)
         if not dry_run:
-            self._memory_files.carry_annotations(move)
-        return move
+            self._memory_files.import_project_edits(before)
+        return self._update("move_project", decide, dry_run=dry_run)
 
     def join_project(self, name: StrPath, *, dry_run: bool = False) -> ProjectMove:
         """Use the memories of another project here too: this is another clone of it, or a fork.

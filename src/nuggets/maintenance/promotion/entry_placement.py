@@ -6,12 +6,11 @@ heading of ours above it.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from nuggets.domain.records import MemoryNote
 from nuggets.language.code_fences import Fence, opening_fence
 from nuggets.language.text import fold_case
-from nuggets.maintenance.promotion.entries import title_of
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.metadata_inference import PREFERENCE_NUGGETS
 
@@ -24,17 +23,8 @@ _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _THEMATIC_BREAK = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
-_HTML_ENDS = (  # the start and the end of each kind of HTML block
-    (re.compile(r" {0,3}<!--"), re.compile(r"-->")),
-    (
-        re.compile(r" {0,3}<(?:script|pre|style|textarea)(?:[\s>]|$)", re.I),
-        re.compile(r"</(?:script|pre|style|textarea)>", re.I),
-    ),
-    (re.compile(r" {0,3}<\?"), re.compile(r"\?>")),
-    (re.compile(r" {0,3}<!\[CDATA\["), re.compile(r"\]\]>")),
-    (re.compile(r" {0,3}<![A-Za-z]"), re.compile(r">")),
-)
-_OTHER_HTML = re.compile(r" {0,3}</?[A-Za-z]")  # ends with an empty line
+_COMMENT, _COMMENT_END = re.compile(r" {0,3}<!--"), re.compile(r"-->")
+_OTHER_HTML = re.compile(r" {0,3}<[A-Za-z/?!]")  # ends with an empty line
 
 
 class Line(NamedTuple):
@@ -133,13 +123,13 @@ def _block_end(lines: list[Line], at: int) -> tuple[int, bool]:
     fence = _opening_fence(text)
     if fence:
         return _fence_end(lines, at, fence)
-    for begins, ends in _HTML_ENDS:
-        opening = begins.match(text)
-        if opening:
-            if ends.search(text, opening.end()):
-                return at + 1, True
-            last = next((n for n in range(at + 1, len(lines)) if ends.search(lines[n].text)), None)
-            return (len(lines), False) if last is None else (last + 1, True)
+    comment = _COMMENT.match(text)
+    if comment:
+        if _COMMENT_END.search(text, comment.end()):
+            return at + 1, True
+        rest = range(at + 1, len(lines))
+        last = next((n for n in rest if _COMMENT_END.search(lines[n].text)), None)
+        return (len(lines), False) if last is None else (last + 1, True)
     if _OTHER_HTML.match(text):
         return next((n for n in range(at, len(lines)) if lines[n].is_blank), len(lines)), True
     return at, True
@@ -186,7 +176,7 @@ def _is_paragraph(line: Line) -> bool:
 
 
 def _begins_block(text: str) -> bool:
-    if text.lstrip(" ").startswith((">", "<!", "<?")) or _opening_fence(text):
+    if text.lstrip(" ").startswith(">") or _opening_fence(text):
         return True
     return any(begins.match(text) for begins in (_ITEM, _HEADING, _OTHER_HTML, _THEMATIC_BREAK))
 
@@ -248,21 +238,6 @@ def with_entry(page: Page, place: Place) -> Page:
     begun = [Line(f"## {place.section}", ""), Line("", ""), entry]
     headings = tuple(sorted({*page.headings, place.section}))
     return Page(_insert_lines(page.lines, at, begun, True), headings)
-
-
-def insert_entries(
-    text: str, items: Mapping[str, str], notes: Mapping[str, MemoryNote], promote_after: int
-) -> str:
-    """The text with those list items whose titles are not in it yet."""
-    page = Page(parse_lines(text), ())
-    sections = {note_id: section_of(notes[note_id]) for note_id in items}
-    for note_id in sorted(items):
-        if title_of(notes[note_id]) not in text:
-            place = Place(
-                items[note_id], note_id, sections[note_id], items, sections.values(), promote_after
-            )
-            page = with_entry(page, place)
-    return join_lines([Line(line.text, line.end) for line in page.lines])
 
 
 def without_entries(page: Page, owners: Collection[str]) -> Page:

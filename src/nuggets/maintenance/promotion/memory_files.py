@@ -20,7 +20,7 @@ from nuggets.maintenance.promotion.entries import (
     why_not,
     with_caveats,
 )
-from nuggets.maintenance.promotion.entry_placement import header, insert_entries
+from nuggets.maintenance.promotion.entry_placement import header
 from nuggets.maintenance.promotion.file_access import replace_block
 from nuggets.maintenance.promotion.hand_edits import (
     ACTION,
@@ -34,7 +34,6 @@ from nuggets.maintenance.promotion.hand_edits import (
 from nuggets.maintenance.promotion.merged_text import Promotion, merged_text
 from nuggets.maintenance.promotion.written_entries import (
     WrittenEntries,
-    annotated_entries,
     has_entry,
     line_hash,
     mentions_notes,
@@ -431,54 +430,18 @@ class MemoryFiles:
         return paths
 
     def marks_after_move(self, move: ProjectMove) -> dict[str, Any]:
-        """The marks that change when a project moves: its configured files keep their records, and
-        the record of a standard file becomes that of the new project's."""
-        old, new = move.old, move.new
+        """The marks that change when a project moves: its files are those of the new one. A file
+        that moved along is found by its name (`record_of`)."""
         marks = self._transactions.state.marks
-        moved = {
-            f"{FILE_MARK}{path}": {**marks[f"{FILE_MARK}{path}"], "project": new}
+        return {
+            f"{FILE_MARK}{path}": {**marks[f"{FILE_MARK}{path}"], "project": move.new}
             for path, project in self.written_files().items()
-            if project == old
+            if project == move.old
         }
-        for before, path in self._standard_moves(move).items():
-            found = moved.pop(f"{FILE_MARK}{before}", None)
-            if found is None:
-                continue
-            record = WrittenEntries.from_json(found["written"])
-            annotated = self._annotated_entries(before, move)
-            if f"{FILE_MARK}{path}" in marks:
-                carried = {note_id: record.entries[note_id] for note_id in annotated}
-                after = self.record_of(path)
-                after = after._replace(entries={**carried, **after.entries})
-            else:
-                after = record.for_moved_file(file_access.read(path), annotated)
-            moved[f"{FILE_MARK}{path}"] = {"project": new, "written": after.to_json()}
-        return moved
 
-    def carry_annotations(self, move: ProjectMove) -> None:
-        """Copy what people wrote about moved memories from the old standard file to the new one,
-        the host's also before it was used at the new place."""
-        for before, path in self._standard_moves(move).items():
-            annotated = self._annotated_entries(before, move)
-            if annotated:
-                self._insert_items(path, annotated)
-
-    def _insert_items(self, path: str, items: Mapping[str, str]) -> None:
-        notes = self._transactions.state.notes.many(items)
-        file_access.rewrite(
-            path, lambda text: (insert_entries(text, items, notes, self._promote_after), None)
-        )
-
-    def _standard_moves(self, move: ProjectMove) -> dict[str, str]:
-        """The standard files of a moved project, and where the new project has them."""
-        moves = {
-            file_access.host_path(move.old): file_access.host_path(move.new),
-            self._own_path(move.old): self._own_path(move.new),
-        }
-        return {old: new for old, new in moves.items() if old and new}
-
-    def _annotated_entries(self, path: str, move: ProjectMove) -> dict[str, str]:
-        """By note id, the list items that people changed in an old file."""
-        entries = self.record_of(path).entries
-        notes = self._transactions.state.notes.many(entries.keys() - {n.id for n in move.left})
-        return annotated_entries(file_access.read(path), notes, entries)
+    def import_project_edits(self, project: str) -> None:
+        """Take over what people did to the lines of a project's files, as far as they can be
+        read."""
+        for path in self.other_files("", project):
+            with suppress(NuggetsError):
+                self.import_edits(path)

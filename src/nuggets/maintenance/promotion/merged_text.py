@@ -3,7 +3,7 @@
 Entries are recognised by the record of written lines. All other lines belong to people and stay.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES
 from nuggets.domain.records import PROMOTE_THRESHOLD, MemoryNote
@@ -169,36 +169,23 @@ class _Work:
 
     def make_room(self) -> None:
         """Remove entries, those with the fewest hits first, until the file fits the budget."""
-        if self._fits(self.page):
-            return
-        weakest_first = self._weakest_first(_owners(self.page))
-        if not self._fits(without_entries(self.page, weakest_first)):
-            self._displace(weakest_first)
-            return
-        out: list[str] = []
-        while not self._fits(without_entries(self.page, out)):
-            out.append(weakest_first[len(out)])
-        self._displace(self._fewest_removals(out, lambda some: without_entries(self.page, some)))
+        for owner in self._weakest_first():
+            if self._fits(self.page):
+                return
+            self._displace([owner])
 
     def admit(self) -> None:
         """Add new entries, most hits first; they may replace entries with fewer hits.
 
         Replaced entries come later in this order and may still find room in another section.
         """
-        before = self._weakest_first(_owners(self.page))
-        is_full = not self._fits(self.page)  # of lines that are not ours
         for newcomer in self.line:
             if newcomer in self.refused or self._has_place(newcomer):
                 continue
-            if is_full:
-                self._turn_away(newcomer)
-                continue
             if any(line.text == self.line[newcomer] for line in self.page.lines):
                 self.outcomes[newcomer] = "out", "the same line is already there"
-                continue
-            weaker = [i for i in before if self._strength(i) < self._strength(newcomer)]
-            if self._admit_one(newcomer, weaker):
-                before = [i for i in before if self.outcomes[i][0] != "no room"]
+            else:
+                self._admit_one(newcomer)
 
     def record(self, page: Page) -> WrittenEntries:
         entries = {line.owner: self._entry(line) for line in page.lines if line.owner}
@@ -246,28 +233,26 @@ class _Work:
                     refused.setdefault(survivor, fate)
         return refused
 
-    def _admit_one(self, newcomer: str, weaker: list[str]) -> bool:
-        """Add an entry, replacing as few weaker ones as possible; False if there is no room."""
-        if not weaker and not self._fits(self.page, self.line[newcomer]):
-            return self._turn_away(newcomer)
-        out: list[str] = []
-        page = self._page_with(newcomer, out)
-        if not self._fits(page) and weaker and self._fits(self._page_with(newcomer, weaker)):
-            while not self._fits(page):
-                out.append(weaker[len(out)])
-                page = self._page_with(newcomer, out)
-            out = self._fewest_removals(out, lambda some: self._page_with(newcomer, some))
-            page = self._page_with(newcomer, out)
-        if not self._fits(page):
-            return self._turn_away(newcomer)
-        self._displace(out)
-        self.page = self._page_with(newcomer, [])
+    def _admit_one(self, newcomer: str) -> None:
+        """Add an entry, in place of weaker ones if it must be."""
+        strength = self._strength(newcomer)
+        weaker = [owner for owner in self._weakest_first() if self._strength(owner) < strength]
+        if weaker or self._fits(self.page, self.line[newcomer]):
+            for count in range(len(weaker) + 1):
+                page = self._page_with(newcomer, weaker[:count])
+                if self._fits(page):
+                    self._displace(weaker[:count])
+                    self.page = page
+                    self._tell_admission(newcomer)
+                    return
+        self.outcomes[newcomer] = "no room", "the file is as long as hosts read it"
+
+    def _tell_admission(self, newcomer: str) -> None:
         is_new = newcomer not in self.outcomes
         self.outcomes[newcomer] = (
             ("new", self._reason(newcomer)) if is_new else ("kept", "moved to where there is room")
         )
         self.new += is_new
-        return True
 
     def _reason(self, note_id: str) -> str:
         if note_id in self.pinned:
@@ -280,20 +265,6 @@ class _Work:
 
     def _has_place(self, note_id: str) -> bool:
         return self.outcomes.get(note_id, ("new", ""))[0] in ("kept", "updated")
-
-    def _fewest_removals(
-        self, out: list[str], page_without: Callable[[list[str]], Page]
-    ) -> list[str]:
-        """The smallest set to remove: short entries may stay if a long one is removed anyway."""
-        for owner in out[::-1]:
-            fewer = [note_id for note_id in out if note_id != owner]
-            if self._fits(page_without(fewer)):
-                out = fewer
-        return out
-
-    def _turn_away(self, newcomer: str) -> bool:
-        self.outcomes[newcomer] = "no room", "the file is as long as hosts read it"
-        return False
 
     def _page_with(self, newcomer: str, out: list[str]) -> Page:
         section = self.section[newcomer]
@@ -312,17 +283,15 @@ class _Work:
         for owner in owners:
             self.outcomes[owner] = "no room", "others need the room; its line was taken out"
 
-    def _weakest_first(self, owners: Iterable[str]) -> list[str]:
+    def _weakest_first(self) -> list[str]:
+        """The entries of the page."""
+        owners = (line.owner for line in self.page.lines if line.owner)
         return sorted(owners, key=lambda i: (self._strength(i), i))
 
     def _fits(self, page: Page, more: str | None = None) -> bool:
         """Whether the page, with `more` as a further line, is within the budget."""
         rest = [] if more is None else [Line(more, "\n")]
         return self.budget.has_room_for([*page.lines, *rest])
-
-
-def _owners(page: Page) -> list[str]:
-    return [line.owner for line in page.lines if line.owner]
 
 
 def _refusal(fate: Fate) -> tuple[Outcome, str]:

@@ -6,7 +6,7 @@ lines, and instead of the lines themselves, which must not outlive a purge.
 """
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args
 
 from nuggets.domain.marks import FILE_MARK
@@ -16,9 +16,7 @@ from nuggets.maintenance.promotion.entries import line_for, title_of, without_ca
 from nuggets.maintenance.promotion.entry_placement import (
     Line,
     is_item,
-    item_end,
     parse_lines,
-    structure,
 )
 from nuggets.named_tuple import NamedTuple
 
@@ -45,21 +43,6 @@ class WrittenEntries(NamedTuple):
     entries: Mapping[str, Entry] = {}  # by note id
     headings: tuple[str, ...] = ()  # names of the sections that we created
     others: frozenset[str] = frozenset()  # short hashes of people's own lines
-
-    def for_moved_file(self, text: str, annotated: Container[str]) -> "WrittenEntries":
-        """The record for the file of a moved project: all of it if the file has one of our lines,
-        else only what people refused, because missing lines were not removed by anyone, and the
-        `annotated` entries, which are carried there."""
-        hashes = {line_hash(line.text) for line in parse_lines(text)}
-        if any(entry.line in hashes for entry in self.entries.values()):
-            return self
-        return WrittenEntries(
-            {
-                i: entry
-                for i, entry in self.entries.items()
-                if not entry.is_in_file or i in annotated
-            }
-        )
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -182,25 +165,6 @@ def owners_of(
 def fate_of(note: MemoryNote, text: str) -> Fate:
     """Changed by hand if the title is still in the text, else removed by hand."""
     return "changed" if title_of(note) in text else "declined"
-
-
-def annotated_entries(
-    text: str, notes: Mapping[str, MemoryNote], entries: Mapping[str, Entry]
-) -> dict[str, str]:
-    """By note id, the list items with a note's title that are not just as we wrote them."""
-    lines = parse_lines(text)
-    plain = structure(lines).plain
-    annotated: dict[str, str] = {}
-    for note_id in entries.keys() & notes.keys():
-        title = title_of(notes[note_id])
-        for at, is_plain in enumerate(plain):
-            if is_plain and is_item(lines[at]) and title in lines[at].text:
-                item = [line.text for line in lines[at : item_end(lines, plain, at)]]
-                entry = entries[note_id]
-                if len(item) > 1 or line_hash(item[0]) != entry.line or entry.memory:
-                    annotated[note_id] = "\n".join(item)
-                break
-    return annotated
 
 
 def has_entry(text: str, note_id: str, written: WrittenEntries) -> bool:

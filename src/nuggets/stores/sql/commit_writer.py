@@ -43,7 +43,10 @@ INSERT_NOTE = (
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 INSERT_COMMIT = "INSERT INTO commits (revision, at, action, client, rest) VALUES (?, ?, ?, ?, ?)"
-_ROWS_TOGETHER = 200  # rows of `changes` that a batch writes at once
+_INSERT_CHANGE = (
+    "INSERT INTO changes (revision, position, note, dropped, before, recalls)"
+    " VALUES (?, ?, ?, ?, ?, ?)"
+)
 _INSERT_IF_NEW = f"{INSERT_NOTE} ON CONFLICT (id) DO NOTHING"
 _UNRECORDED = (-1, 1, "")  # stands for a note that this commit has not changed before
 
@@ -77,7 +80,6 @@ class CommitWriter:
         # Of notes that this commit has changed before: place in `changes`, and what stands there.
         self._recorded: dict[str, tuple[int, int, str]] = {}
         self._taken_out = set[str]()  # ids whose damaged records this commit has deleted
-        self._change_rows: list[tuple[Any, ...]] = []  # rows of `changes` to be written
         self._actions: dict[str, None] = {}
         self._client = ""
         self._nuggets: dict[str, NuggetConfig | None] = {}
@@ -88,7 +90,6 @@ class CommitWriter:
 
     def copy(self) -> CommitWriter:
         """A copy, to return to after a rollback to a savepoint that is made after this."""
-        self._write_change_rows()
         copy = CommitWriter.__new__(CommitWriter)
         for name, value in vars(self).items():
             setattr(copy, name, value.copy() if isinstance(value, dict | list | set) else value)
@@ -212,28 +213,16 @@ class CommitWriter:
         if earlier is None:
             record = None if before is None else record_of(before)
             row = (self.revision, position, note_id, dropped, record, recalls)
-            self._change_rows.append(row)
-            if len(self._change_rows) >= _ROWS_TOGETHER:
-                self._write_change_rows()
+            self._database.executemany(_INSERT_CHANGE, [row])
         else:
-            self._write_change_rows()
             self._database.execute(
                 "UPDATE changes SET dropped = ?, recalls = ? WHERE revision = ? AND position = ?",
                 (dropped, recalls, self.revision, position),
             )
 
-    def _write_change_rows(self) -> None:
-        rows, self._change_rows = self._change_rows, []
-        self._database.executemany(
-            "INSERT INTO changes (revision, position, note, dropped, before, recalls)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            rows,
-        )
-
     def finish(self, now: str) -> None:
         """Write the commit's row, with a later time than the last commit, and assign to it the
         recalls since then."""
-        self._write_change_rows()
         actions = list(self._actions)
         row = (
             self.revision,

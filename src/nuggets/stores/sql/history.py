@@ -208,15 +208,13 @@ def _notes_after(
 
 
 # --- how long it is kept ----------------------------------------------------------------------
-# Old commits are deleted a part at a time, so that nobody waits long; notes, their recalls and
-# their earlier texts stay.
+# Old commits are deleted; notes, their recalls and their earlier texts stay.
 
 
 JUMP_DAYS = 90  # a longer time without a change may be a clock that was set wrong
 DAYS_OF_USE = 7  # on so many days after it there were changes: then it was a pause
 TEXTS_KEPT = 100  # earlier texts of one note, of commits that were deleted
 _BEYOND_ALL = 1 << 62  # a revision that no shelf reaches
-_MOST_ROWS = 2000  # that one transaction deletes of a table
 
 
 def believed_time(database: Database, now: str) -> str:
@@ -237,13 +235,12 @@ def believed_time(database: Database, now: str) -> str:
     return believed
 
 
-def prune_some(database: Database, before: str, now: str) -> bool:
-    """Inside a transaction: delete a part of what is older than a moment; False when none is left.
+def prune(database: Database, before: str, now: str) -> None:
+    """Inside a transaction: delete what is older than a moment.
 
     The last commit stays, and all from the oldest export on: edits of it are compared with what it
     showed. So do all from the first one on that is dated between `before` and now: a later one with
-    an old date has it from a wrong clock. Commits are deleted first, so that none is ever seen with
-    half of its changes.
+    an old date has it from a wrong clock.
     """
     last_old = database.value(
         "SELECT max(revision) FROM commits WHERE at < ? AND revision < (SELECT max(revision)"
@@ -254,15 +251,8 @@ def prune_some(database: Database, before: str, now: str) -> bool:
     )
     if last_old is not None:
         _keep_texts(database, last_old)
-        database.execute("DELETE FROM commits WHERE revision <= ?", (last_old,))
-    first = database.value("SELECT min(revision) FROM commits")
-    deleted = 0
-    for table, key in (("changes", "revision, position"), ("touches", "number")):
-        old_rows = f"SELECT {key} FROM {table} WHERE revision < ? LIMIT {_MOST_ROWS}"
-        deleted += database.execute(
-            f"DELETE FROM {table} WHERE ({key}) IN ({old_rows})", (first or 0,)
-        ).rowcount
-    return deleted > 0
+        for table in ("commits", "changes", "touches"):
+            database.execute(f"DELETE FROM {table} WHERE revision <= ?", (last_old,))
 
 
 def _keep_texts(database: Database, last: int) -> None:

@@ -578,14 +578,11 @@ class Store(ABC):
             return believed_time(self._asked(), self._clock())
 
     def prune_history(self, before: str) -> None:
-        """Delete the commits before a moment, except the last and those that exports need; in
-        small transactions, so that nobody waits long."""
-        from nuggets.stores.sql.history import prune_some
+        """Delete the commits before a moment, except the last and those that exports need."""
+        from nuggets.stores.sql.history import prune
 
-        more = True
-        while more:
-            with self.exclusive(), self._mutex, self._transaction(durable=False):
-                more = prune_some(self._asked(), before, self._clock())
+        with self.exclusive(), self._mutex, self._transaction(durable=False):
+            prune(self._asked(), before, self._clock())
 
 
 _stores: WeakSet[Store] = WeakSet()
