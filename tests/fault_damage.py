@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from random import Random
 
+from forked_processes import load_package
 from nuggets.errors import NuggetsError
 from nuggets.shelf import NuggetShelf
 
@@ -214,6 +215,7 @@ def flip_backups(place: str, flips: int, chance: Random) -> Iterator[str]:
 
 
 def main(work: str, flips: str, *kinds: str) -> int:
+    load_package()  # once, and not in every child
     try:
         for line in damage_everything(work, int(flips), *kinds):
             print(line, flush=True)

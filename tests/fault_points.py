@@ -335,8 +335,12 @@ def main(work: str, every: str = "1", part: str = "1", *names: str) -> int:
         original = os.path.join(work, "nothing") if name in EMPTY else prepared
         copy(original, place)
         allowed = steps(place, operation)
-        calls = [count_calls(original, place, operation, kind) for kind in (1, 7)]
-        for kind, label in kinds_for(name, int(part)).items():
+        kinds = kinds_for(name, int(part))
+        calls = {
+            fails_reads: count_calls(original, place, operation, 7 if fails_reads else 1)
+            for fails_reads in {label in READS for label in kinds.values()}
+        }
+        for kind, label in kinds.items():
             tried, last = 0, calls[label in READS]
             first = 1 + (5 * kind + 3 * len(name)) % max(1, min(int(every), last))
             for k in range(first, last + 1, int(every)):

@@ -24,6 +24,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from random import Random
 from typing import NamedTuple
 
+from forked_processes import load_package
 from nuggets.shelf import NuggetShelf
 
 FACTS, NOTES = 240, 160
@@ -61,12 +62,13 @@ def make_shelf(directory: str) -> dict[str, str]:
                 contents[f"port {number}"] = value_of(number)
                 shelf.remember(f"team-{number % 5}", f"port {number}", value_of(number))
         ids = []
-        for number in range(NOTES):
-            title, content = f"Runbook {number}", f"Step {number}: " + value_of(number) * 12
-            contents[title] = content
-            ids.append(shelf.create_note(f"ops-{number % 3}", title, content).id)
-            if number:
-                shelf.add_link(ids[-1], ids[number // 2])
+        with shelf.batch():
+            for number in range(NOTES):
+                title, content = f"Runbook {number}", f"Step {number}: " + value_of(number) * 12
+                contents[title] = content
+                ids.append(shelf.create_note(f"ops-{number % 3}", title, content).id)
+                if number:
+                    shelf.add_link(ids[-1], ids[number // 2])
         for number in range(0, FACTS, 9):
             shelf.recall(f"port {number}", session=f"day-{number % 4}")
         for number in range(20):
@@ -237,6 +239,7 @@ def damage_all(work: str, damages: int, truncations: int, seed: int = 1) -> Iter
     """Each case starts from the same shelf; every third one has a log that is damaged too, and
     every second one has no documented files."""
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as for a command: a thread that waits takes CPU time
+    load_package()  # once, and not in every child
     whole, place = os.path.join(work, "whole"), os.path.join(work, "place")
     contents = make_shelf(whole)
     with_log = os.path.join(work, "with-log")

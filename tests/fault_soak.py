@@ -31,7 +31,7 @@ from store_samples import open_directory
 
 KEYS = 10  # that each door writes over and over; of each, 100 earlier texts are kept for good
 HISTORY = timedelta(seconds=60)
-LEAST_ROUNDS = 100  # however little time there is: fewer have no quarters to compare
+LEAST_ROUNDS = 40  # however little time there is: fewer have no quarters to compare
 MOST_KILOBYTES = 40  # that a process may grow by in 1,000 operations, once it is warm
 NOISE = 3000  # kilobytes by which a process may grow however few the operations: fragmentation
 MOST_DISK_GROWTH = 1.1

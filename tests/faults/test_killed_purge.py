@@ -1,6 +1,7 @@
 """A purge that is killed anywhere is finished by the next writer, or by the same purge again."""
 
 import os
+import shutil
 import subprocess
 import sys
 from itertools import count
@@ -89,11 +90,14 @@ def test_a_purge_that_is_killed_anywhere_is_told_and_finished_by_the_next_writer
     tmp_path: Path,
 ) -> None:
     """Also if that is killed as well: the same steps again are no harm."""
+    place, filled = tmp_path / "place", tmp_path / "filled"
+    directory = place / "shelf"
+    fill_shelf(directory, place / "m" / "MEMORY.md")
+    assert len(files_with_secret(place)) > 10
+    place.rename(filled)
     reported = 0
     for step in count(1, EVERY):
-        directory = tmp_path / str(step) / "shelf"
-        fill_shelf(directory, tmp_path / str(step) / "m" / "MEMORY.md")
-        assert len(files_with_secret(tmp_path / str(step))) > 10
+        shutil.copytree(filled, place)
         was_killed = purge_and_kill(directory, step)
         with NuggetShelf(directory, project="", short_lived=True) as shelf:
             defects = [defect.kind for defect in shelf.checkup()]
@@ -105,7 +109,8 @@ def test_a_purge_that_is_killed_anywhere_is_told_and_finished_by_the_next_writer
             if not is_decided:  # killed before the intent was written: nothing has changed
                 shelf.purge_fact("learn", "code")
             assert "unfinished purge" not in [defect.kind for defect in shelf.checkup()]
-        assert files_with_secret(tmp_path / str(step)) == []
+        assert files_with_secret(place) == []
+        shutil.rmtree(place)
         if not was_killed:
             break
     assert step > 20
