@@ -12,7 +12,7 @@ demo: .venv/installed
 	@$(BIN)/nuggets demo
 
 test: .venv/tested .venv/encoder
-	@$(BIN)/python -m pytest -n 2
+	@$(BIN)/python -m pytest -n 4
 
 check: lint test
 

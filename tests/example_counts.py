@@ -2,7 +2,7 @@
 
 import os
 
-SHARE = float(os.environ.get("NUGGETS_EXAMPLES", "0.4"))  # of the number that a test names
+SHARE = float(os.environ.get("NUGGETS_EXAMPLES", "0.2"))  # of the number that a test names
 FEWEST = 10
 
 

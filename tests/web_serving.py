@@ -1,5 +1,6 @@
 """The web interface for tests: in this process on a shelf in memory, or as a real server."""
 
+import asyncio
 import json
 import os
 import threading
@@ -7,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import httpx2
 import uvicorn
-from starlette.testclient import TestClient
 
 from forked_processes import ForkedProcess, run_module
 from nuggets import NuggetShelf
@@ -25,17 +26,42 @@ NEVER = {  # a daily clean-up in the middle of a test would be a surprise
 }
 
 
-@contextmanager
+class AppTransport(httpx2.BaseTransport):
+    """Lets an application answer in the thread that asks. Starlette's own client changes threads
+    eight times for each request, and begins a thread and an event loop unless it is entered."""
+
+    def __init__(self, app: Any, raises: bool) -> None:
+        self._asgi = httpx2.ASGITransport(app, raise_app_exceptions=raises)
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        return asyncio.run(self._answer(request))
+
+    async def _answer(self, request: httpx2.Request) -> httpx2.Response:
+        request.read()  # what is sent in parts
+        answer = await self._asgi.handle_async_request(request)
+        body = httpx2.ByteStream(await answer.aread())
+        return httpx2.Response(answer.status_code, headers=answer.headers, stream=body)
+
+
+class AppClient(httpx2.Client):
+    """A client of an application in this process; a defect of ours raises here."""
+
+    def __init__(self, app: Any, *, raises: bool = True, **headers: str) -> None:
+        super().__init__(
+            transport=AppTransport(app, raises),
+            base_url=f"http://{HOST}",
+            headers=headers,
+            follow_redirects=True,
+        )
+
+
 def client(
     shelf: NuggetShelf, token: str | None = None, raises: bool = True, **headers: str
-) -> Iterator[TestClient]:
-    """A client of the shelf's application, in this process; a defect of ours raises here."""
+) -> AppClient:
+    """A client of the shelf's application."""
     access = Access(token) if token else None
     app = application(shelf, is_ours=lambda host: host == HOST, access=access)
-    with TestClient(
-        app, base_url=f"http://{HOST}", headers=headers, raise_server_exceptions=raises
-    ) as found:
-        yield found
+    return AppClient(app, raises=raises, **headers)
 
 
 def run(directory: str, *arguments: str) -> Any:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import anyio
 import pytest
 from mcp.client import Client
-from starlette.testclient import TestClient
 
 from agent_doors import in_memory, server_context
 from command_line import Nuggets
@@ -20,7 +19,7 @@ from nuggets import NuggetShelf
 from nuggets.interfaces.mcp.server import build_server
 from nuggets.interfaces.prompt_quoting import QUOTED_FIELD, QUOTED_VALUE
 from session_samples import keep_sessions
-from web_serving import client
+from web_serving import AppClient, client
 
 HERE = "/home/me/here/.git"
 SESSION = "one session"
@@ -33,7 +32,7 @@ class Doors(NamedTuple):
     """Each to a shelf of its own; what is done through one is done through all."""
 
     cli: Nuggets
-    web: TestClient
+    web: AppClient
     directory: Path  # of MCP's shelf
 
     def ask(

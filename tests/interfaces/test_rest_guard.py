@@ -7,7 +7,6 @@ from typing import Any
 
 import anyio
 import pytest
-from starlette.testclient import TestClient
 from starlette.types import Message
 
 import wire_fuzz
@@ -19,7 +18,7 @@ from nuggets.interfaces.serve import Address, access_token, serve
 from nuggets.operations.session_notes import SessionRecord
 from nuggets.remote.server_requests import PROTOCOL
 from nuggets.settings import load
-from web_serving import HOST, client
+from web_serving import HOST, AppClient, client
 
 NOTE = {"nugget": "p", "title": "t", "content": "c"}
 PATHS = ("/", "/app.js", "/api/graph", "/api/openapi.json", "/api/nowhere", "/mcp")
@@ -150,9 +149,9 @@ def test_every_operation_asks_for_the_token(shelf: NuggetShelf) -> None:
 
 
 @contextmanager
-def guarded(shelf: NuggetShelf, access: Access) -> Iterator[TestClient]:
+def guarded(shelf: NuggetShelf, access: Access) -> Iterator[AppClient]:
     app = application(shelf, is_ours=lambda host: host == HOST, access=access)
-    with TestClient(app, base_url=f"http://{HOST}") as web:
+    with AppClient(app) as web:
         yield web
 
 

@@ -9,11 +9,10 @@ from itertools import product
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 
 from nuggets import NuggetShelf
 from nuggets.interfaces.rest.app import OPERATIONS
-from web_serving import HOST, client
+from web_serving import HOST, AppClient, client
 
 TOKEN = "secret-token"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -33,7 +32,7 @@ def headers(**values: str) -> Mapping[str, str]:
     return {name.replace("_", "-"): value for name, value in values.items() if value}
 
 
-def send(web: TestClient, method: str, path: str, **values: str) -> Any:
+def send(web: AppClient, method: str, path: str, **values: str) -> Any:
     return web.request(method, path, headers=headers(**values), content=BODY)
 
 

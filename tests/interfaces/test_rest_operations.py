@@ -5,23 +5,22 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 
 from command_line import Nuggets
 from enough_sessions import ENOUGH_SESSIONS
 from nuggets import NuggetShelf
 from nuggets.domain.limits import SESSION_CHARACTERS
 from nuggets.interfaces.rest.operation_definition import REVISION
-from web_serving import client
+from web_serving import AppClient, client
 
 
 @pytest.fixture
-def web(shelf: NuggetShelf) -> Iterator[TestClient]:
+def web(shelf: NuggetShelf) -> Iterator[AppClient]:
     with client(shelf) as found:
         yield found
 
 
-def created(web: TestClient, title: str, content: str = "text", **more: Any) -> dict[str, Any]:
+def created(web: AppClient, title: str, content: str = "text", **more: Any) -> dict[str, Any]:
     body = {"nugget": "project", "title": title, "content": content, **more}
     answer = web.post("/api/notes", json=body)
     assert answer.status_code == 201, answer.text
@@ -33,7 +32,7 @@ def code(answer: Any) -> tuple[int, str]:
     return answer.status_code, answer.json()["error"]["code"]
 
 
-def test_an_empty_shelf_has_empty_answers(web: TestClient) -> None:
+def test_an_empty_shelf_has_empty_answers(web: AppClient) -> None:
     assert web.get("/api/graph").json() == {"revision": 0, "nodes": []}
     assert web.get("/api/status").json()["nuggets"] == []
     assert web.get("/api/search", params={"query": "anything"}).json() == []
@@ -41,7 +40,7 @@ def test_an_empty_shelf_has_empty_answers(web: TestClient) -> None:
     assert web.get("/api/activity").json() == {"revision": 0, "steps": [], "recalls": []}
 
 
-def test_a_note_that_was_created_is_found_by_search_and_in_the_graph(web: TestClient) -> None:
+def test_a_note_that_was_created_is_found_by_search_and_in_the_graph(web: AppClient) -> None:
     note = created(web, "Auth middleware", "JWT with RS256", tags=["auth"])
 
     found = web.get("/api/search", params={"query": "authentication", "why": "true"}).json()
@@ -50,7 +49,7 @@ def test_a_note_that_was_created_is_found_by_search_and_in_the_graph(web: TestCl
     assert [node["title"] for node in web.get("/api/graph").json()["nodes"]] == ["Auth middleware"]
 
 
-def test_an_edit_keeps_what_was_not_given(web: TestClient) -> None:
+def test_an_edit_keeps_what_was_not_given(web: AppClient) -> None:
     note = created(web, "Deploy", "by hand", tags=["ci"])
 
     edited = web.patch(f"/api/notes/{note['id']}", json={"content": "by machine"}).json()
@@ -60,7 +59,7 @@ def test_an_edit_keeps_what_was_not_given(web: TestClient) -> None:
     assert "ci" in edited["tags"]
 
 
-def test_an_edit_of_what_someone_else_changed_is_a_conflict(web: TestClient) -> None:
+def test_an_edit_of_what_someone_else_changed_is_a_conflict(web: AppClient) -> None:
     note = created(web, "Deploy", "one")
     at = f"/api/notes/{note['id']}"
     web.patch(at, json={"content": "two"})
@@ -71,7 +70,7 @@ def test_an_edit_of_what_someone_else_changed_is_a_conflict(web: TestClient) -> 
     assert web.get(at).json()["content"] == "two"
 
 
-def test_links_are_seen_from_both_ends_and_can_be_taken_away(web: TestClient) -> None:
+def test_links_are_seen_from_both_ends_and_can_be_taken_away(web: AppClient) -> None:
     a, b = created(web, "A")["id"], created(web, "B")["id"]
 
     linked = web.post("/api/links", json={"a": a, "b": b, "reason": "why"}).json()
@@ -83,7 +82,7 @@ def test_links_are_seen_from_both_ends_and_can_be_taken_away(web: TestClient) ->
     assert web.get(f"/api/notes/{b}").json()["links"] == []
 
 
-def test_archiving_and_restoring_a_note(web: TestClient) -> None:
+def test_archiving_and_restoring_a_note(web: AppClient) -> None:
     note = created(web, "Old")
     at = f"/api/notes/{note['id']}"
 
@@ -93,7 +92,7 @@ def test_archiving_and_restoring_a_note(web: TestClient) -> None:
     assert len(web.get("/api/notes").json()) == 1
 
 
-def test_merging_archives_the_other_note(web: TestClient) -> None:
+def test_merging_archives_the_other_note(web: AppClient) -> None:
     one, other = created(web, "One", "a line")["id"], created(web, "Other", "another")["id"]
 
     merged = web.post(f"/api/notes/{one}/merge", json={"source": other}).json()
@@ -102,7 +101,7 @@ def test_merging_archives_the_other_note(web: TestClient) -> None:
     assert web.get(f"/api/notes/{other}").json()["hidden"] is True
 
 
-def test_a_merge_can_be_seen_before_it_is_done(web: TestClient) -> None:
+def test_a_merge_can_be_seen_before_it_is_done(web: AppClient) -> None:
     one, other = created(web, "One", "a line")["id"], created(web, "Other", "another")["id"]
     at = f"/api/notes/{one}/merge"
 
@@ -118,7 +117,7 @@ def test_a_merge_can_be_seen_before_it_is_done(web: TestClient) -> None:
     assert code(web.get(at, params={"source": one})) == (400, "invalid_input")
 
 
-def test_a_purge_erases_a_note_from_the_history_too(web: TestClient) -> None:
+def test_a_purge_erases_a_note_from_the_history_too(web: AppClient) -> None:
     note = created(web, "Code", "swordfish")["id"]
 
     told = web.post(f"/api/notes/{note}/purge", json={}).json()["erased"]
@@ -128,7 +127,7 @@ def test_a_purge_erases_a_note_from_the_history_too(web: TestClient) -> None:
     assert "swordfish" not in web.get("/api/history").text
 
 
-def test_a_purge_names_the_notes_that_it_was_merged_with_apart(web: TestClient) -> None:
+def test_a_purge_names_the_notes_that_it_was_merged_with_apart(web: AppClient) -> None:
     code_note, vault = (
         created(web, "Code", "swordfish")["id"],
         created(web, "Vault", "There.")["id"],
@@ -142,7 +141,7 @@ def test_a_purge_names_the_notes_that_it_was_merged_with_apart(web: TestClient) 
     assert [(note["id"], note["title"]) for note in told["mergedWith"]] == [(vault, "Vault")]
 
 
-def test_facts_are_remembered_recalled_and_forgotten(web: TestClient) -> None:
+def test_facts_are_remembered_recalled_and_forgotten(web: AppClient) -> None:
     at = "/api/nuggets/project/facts"
     web.post(at, json={"key": "test cmd", "value": "make test"})
 
@@ -158,7 +157,7 @@ def test_facts_are_remembered_recalled_and_forgotten(web: TestClient) -> None:
     assert web.get("/api/recall", params={"query": "test cmd"}).json()["found"] is False
 
 
-def test_looking_counts_nothing_and_recalling_in_a_session_counts_once(web: TestClient) -> None:
+def test_looking_counts_nothing_and_recalling_in_a_session_counts_once(web: AppClient) -> None:
     fact = web.post("/api/nuggets/p/facts", json={"key": "port", "value": "80"}).json()
     at = f"/api/notes/{fact['id']}"
     before = web.get(at).json()
@@ -171,7 +170,7 @@ def test_looking_counts_nothing_and_recalling_in_a_session_counts_once(web: Test
     assert web.get(at).json()["hits"] == 1
 
 
-def test_a_session_may_be_as_long_as_the_shelf_allows(web: TestClient, shelf: NuggetShelf) -> None:
+def test_a_session_may_be_as_long_as_the_shelf_allows(web: AppClient, shelf: NuggetShelf) -> None:
     note = created(web, "Long talk")
     said = {"query": "Long talk", "session": "s" * SESSION_CHARACTERS}
 
@@ -181,7 +180,7 @@ def test_a_session_may_be_as_long_as_the_shelf_allows(web: TestClient, shelf: Nu
     assert code(web.post("/api/recall", json=said)) == (400, "invalid_input")
 
 
-def test_the_history_can_be_undone_step_by_step(web: TestClient) -> None:
+def test_the_history_can_be_undone_step_by_step(web: AppClient) -> None:
     note = created(web, "Deploy", "one")
     at = f"/api/notes/{note['id']}"
     web.patch(at, json={"content": "two"})
@@ -195,7 +194,7 @@ def test_the_history_can_be_undone_step_by_step(web: TestClient) -> None:
 
 
 def test_a_large_step_shows_its_first_notes_and_how_many_there_were(
-    shelf: NuggetShelf, web: TestClient
+    shelf: NuggetShelf, web: AppClient
 ) -> None:
     with shelf.batch():
         for n in range(30):
@@ -206,7 +205,7 @@ def test_a_large_step_shows_its_first_notes_and_how_many_there_were(
     assert (len(step["notes"]), step["noteCount"]) == (20, 30)
 
 
-def test_a_clean_up_is_previewed_applied_and_undone(shelf: NuggetShelf, web: TestClient) -> None:
+def test_a_clean_up_is_previewed_applied_and_undone(shelf: NuggetShelf, web: AppClient) -> None:
     note = created(web, "tmp scratch", "x")
     revision = shelf.revision
 
@@ -243,7 +242,7 @@ def test_promotion_says_what_is_close_and_writes_only_where_it_is_told(
 
 
 def test_without_a_memory_file_the_page_is_told_how_to_name_one(
-    web: TestClient, monkeypatch: pytest.MonkeyPatch
+    web: AppClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NUGGETS_MEMORY_FILE", raising=False)
 
@@ -251,7 +250,7 @@ def test_without_a_memory_file_the_page_is_told_how_to_name_one(
 
 
 def test_activity_tells_writes_by_client_and_recalls_by_session(
-    shelf: NuggetShelf, web: TestClient
+    shelf: NuggetShelf, web: AppClient
 ) -> None:
     shelf.remember("project", "port", "80")
     shelf.recall("port", session="s1")
@@ -284,7 +283,7 @@ def test_activity_tells_writes_by_client_and_recalls_by_session(
     ],
 )
 def test_what_makes_no_sense_is_refused_by_name(
-    web: TestClient, method: str, path: str, body: Any, expected: tuple[int, str]
+    web: AppClient, method: str, path: str, body: Any, expected: tuple[int, str]
 ) -> None:
     assert code(web.request(method, path, json=body)) == expected
 
@@ -292,13 +291,13 @@ def test_what_makes_no_sense_is_refused_by_name(
 @pytest.mark.parametrize(
     "body", ["", "{", '{"a": NaN}', '{"title": "a", "title": "b"}', "[" * 99999]
 )
-def test_a_body_that_is_no_json_is_refused(web: TestClient, body: str) -> None:
+def test_a_body_that_is_no_json_is_refused(web: AppClient, body: str) -> None:
     headers = {"Content-Type": "application/json"}
 
     assert code(web.post("/api/notes", content=body, headers=headers)) == (400, "invalid_input")
 
 
-def test_half_a_character_is_refused(web: TestClient) -> None:
+def test_half_a_character_is_refused(web: AppClient) -> None:
     body = '{"nugget": "p", "title": "\\ud800", "content": "x"}'
 
     answer = web.post("/api/notes", content=body, headers={"Content-Type": "application/json"})
@@ -306,7 +305,7 @@ def test_half_a_character_is_refused(web: TestClient) -> None:
     assert code(answer) == (400, "invalid_input")
 
 
-def test_the_page_and_its_files_are_served(web: TestClient) -> None:
+def test_the_page_and_its_files_are_served(web: AppClient) -> None:
     assert "<title>Nuggets</title>" in web.get("/").text
     for name in ("app.js", "layout.js", "style.css", "icon.svg"):
         assert web.get(f"/{name}").status_code == 200
@@ -315,7 +314,7 @@ def test_the_page_and_its_files_are_served(web: TestClient) -> None:
     assert code(web.get("/nothing.js")) == (404, "not_found")
 
 
-def test_a_purged_note_is_in_no_answer_about_the_past(web: TestClient, shelf: NuggetShelf) -> None:
+def test_a_purged_note_is_in_no_answer_about_the_past(web: AppClient, shelf: NuggetShelf) -> None:
     note = created(web, "Code", "swordfish")
     shelf.delete_note(note["id"], hard=True)
     shelf.purge(note["id"])
@@ -327,7 +326,7 @@ def test_a_purged_note_is_in_no_answer_about_the_past(web: TestClient, shelf: Nu
 
 
 def test_a_write_names_the_step_it_made_and_nothing_else_does(
-    web: TestClient, shelf: NuggetShelf
+    web: AppClient, shelf: NuggetShelf
 ) -> None:
     made = web.post("/api/notes", json={"nugget": "p", "title": "One", "content": "text"})
     note = made.json()
@@ -349,7 +348,7 @@ def test_a_write_names_the_step_it_made_and_nothing_else_does(
     assert web.get(at).json()["content"] == "text"
 
 
-def test_each_of_many_writers_is_told_its_own_step(web: TestClient, shelf: NuggetShelf) -> None:
+def test_each_of_many_writers_is_told_its_own_step(web: AppClient, shelf: NuggetShelf) -> None:
     def write(number: int) -> tuple[int, str]:
         shelf.remember("p", f"key {number}", "by another door")
         body = {"nugget": "p", "title": f"Note {number}", "content": "text"}
@@ -371,7 +370,7 @@ def settled(answer: Any) -> Any:
 
 
 def test_what_was_undone_and_deleted_is_told_as_the_command_tells_it(
-    web: TestClient, nuggets: Nuggets
+    web: AppClient, nuggets: Nuggets
 ) -> None:
     nuggets("note", "add", "project", "T", "C")
     note = created(web, "T", "C")
@@ -387,7 +386,7 @@ def test_what_was_undone_and_deleted_is_told_as_the_command_tells_it(
         assert settled(answer.json()) == settled(nuggets(*command, "--json").json)
 
 
-def test_activity_and_history_are_told_from_a_revision_on(web: TestClient) -> None:
+def test_activity_and_history_are_told_from_a_revision_on(web: AppClient) -> None:
     created(web, "First", "text")
     created(web, "Second", "text")
 
@@ -400,7 +399,7 @@ def test_activity_and_history_are_told_from_a_revision_on(web: TestClient) -> No
     assert web.get("/api/activity", params={"since": 2}).json()["steps"] == []
 
 
-def test_which_steps_can_be_undone_is_told(web: TestClient) -> None:
+def test_which_steps_can_be_undone_is_told(web: AppClient) -> None:
     note = created(web, "Port", "80")
     web.patch(f"/api/notes/{note['id']}", json={"content": "8080"})
 
@@ -413,7 +412,7 @@ def test_which_steps_can_be_undone_is_told(web: TestClient) -> None:
         assert web.get("/api/undoable", params={"revisions": wrong}).status_code == 400
 
 
-def test_an_explanation_is_that_of_the_search(web: TestClient) -> None:
+def test_an_explanation_is_that_of_the_search(web: AppClient) -> None:
     note = created(web, "Auth middleware", "Uses JWT tokens.")
     found = web.get("/api/search", params={"query": "jwt", "why": "true"}).json()
 
@@ -422,7 +421,7 @@ def test_an_explanation_is_that_of_the_search(web: TestClient) -> None:
     assert answer.json() == found[0]["why"]
 
 
-def test_a_note_is_given_to_a_project_and_taken_out_again(web: TestClient) -> None:
+def test_a_note_is_given_to_a_project_and_taken_out_again(web: AppClient) -> None:
     given = {"nugget": "p", "title": "t", "content": "c", "project": "/code/shop"}
     note = web.post("/api/notes", json=given).json()
     assert note["project"] == "/code/shop"

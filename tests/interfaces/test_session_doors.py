@@ -8,17 +8,16 @@ import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextResourceContents
-from starlette.testclient import TestClient
 
 from agent_doors import in_memory, said, server_context
 from nuggets.errors import NotFound
 from nuggets.shelf import NuggetShelf
 from session_samples import PROJECT, keep_sessions
-from web_serving import client
+from web_serving import AppClient, client
 
 
 @pytest.fixture
-def web() -> Iterator[TestClient]:
+def web() -> Iterator[AppClient]:
     shelf = NuggetShelf("memory:", project=PROJECT)
     keep_sessions(shelf)
     with client(shelf) as served:
@@ -50,7 +49,7 @@ def test_without_sessions_the_resource_says_so(tmp_path: Path) -> None:
     assert "no note of a session" in in_memory(server_context(tmp_path), talk)
 
 
-def test_rest_lists_the_sessions_of_the_project_or_of_all(web: TestClient) -> None:
+def test_rest_lists_the_sessions_of_the_project_or_of_all(web: AppClient) -> None:
     def titles(**wanted: str) -> list[str]:
         return [note["title"][11:] for note in web.get("/api/sessions", params=wanted).json()]
 
@@ -59,7 +58,7 @@ def test_rest_lists_the_sessions_of_the_project_or_of_all(web: TestClient) -> No
     assert titles(limit="1") == ["Shorten the deploy pipeline"]
 
 
-def test_rest_searches_sessions_and_shows_one(web: TestClient) -> None:
+def test_rest_searches_sessions_and_shows_one(web: AppClient) -> None:
     query = {"query": "orders with UUID"}
     (found,) = web.get("/api/sessions/search", params=query).json()
     last = web.get("/api/sessions/last").json()

@@ -4,13 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 
 import wire_fuzz
 from nuggets import NuggetShelf
 from nuggets.interfaces.rest.app import application
 from nuggets.remote.server_requests import CALL_PATH, PROTOCOL
-from web_serving import HOST
+from web_serving import AppClient
 
 
 def test_no_request_is_a_defect_of_the_server(tmp_path: Path) -> None:
@@ -37,7 +36,7 @@ def test_a_caller_is_what_a_caller_is_defined_to_be(
     tmp_path: Path, part: str, value: Any, named: str
 ) -> None:
     with NuggetShelf(tmp_path) as shelf:
-        web = TestClient(application(shelf, is_ours=lambda host: True), base_url=f"http://{HOST}")
+        web = AppClient(application(shelf, is_ours=lambda host: True))
         message = {
             "protocol": PROTOCOL,
             "method": "create_note",

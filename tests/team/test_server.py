@@ -11,7 +11,6 @@ import httpx2
 import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from starlette.testclient import TestClient
 
 from nuggets import NuggetShelf
 from nuggets.domain.records import ROLES, Role
@@ -26,7 +25,7 @@ from nuggets.operations.permissions import Client as Agent
 from nuggets.operations.permissions import allows
 from nuggets.remote.server_requests import CALL_PATH, HOOK_PATH, PROTOCOL, encode
 from nuggets.shelf.team_shelves import Team
-from web_serving import HOST, served
+from web_serving import HOST, AppClient, served
 
 SECRET = "zanzibar"  # a word that only the private memories of alice contain
 
@@ -38,10 +37,12 @@ class Served(NamedTuple):
     shelf: NuggetShelf
     tokens: dict[str, str]
 
-    def visitor(self, name: str = "", **headers: str) -> TestClient:
+    def visitor(self, name: str = "", **headers: str) -> AppClient:
+        client = AppClient(self.app)
+        client.headers.update(headers)
         if name:
-            headers["Authorization"] = f"Bearer {self.tokens[name]}"
-        return TestClient(self.app, base_url=f"http://{HOST}", headers=headers)
+            client.headers["Authorization"] = f"Bearer {self.tokens[name]}"
+        return client
 
 
 @contextmanager
@@ -74,21 +75,21 @@ def team(tmp_path: Path) -> Iterator[Served]:
         yield one
 
 
-def remember(web: TestClient, key: str, value: str, scope: str) -> Any:
+def remember(web: AppClient, key: str, value: str, scope: str) -> Any:
     body = {"key": key, "value": value, "scope": scope}
     answer = web.post("/api/nuggets/work/facts", json=body)
     assert answer.status_code == 201, answer.text
     return answer.json()
 
 
-def call(web: TestClient, method: str, *args: Any) -> httpx2.Response:
+def call(web: AppClient, method: str, *args: Any) -> httpx2.Response:
     """As a client on another machine calls a method."""
     caller = encode(Caller(Agent("cli")))
     message = {"method": method, "args": encode(args), "options": {}, "caller": caller}
     return web.post(CALL_PATH, json={"protocol": PROTOCOL, **message})
 
 
-def prompt(web: TestClient, text: str) -> httpx2.Response:
+def prompt(web: AppClient, text: str) -> httpx2.Response:
     """As the prompt hook of another machine asks."""
     message = {"host": "claude-code", "session": "s1", "prompt": text, "entries": []}
     return web.post(HOOK_PATH, json={"protocol": PROTOCOL, **message})
@@ -199,7 +200,7 @@ QUERIES: dict[str, Any] = {
 }
 
 
-def ask(web: TestClient, operation: Any, note: str = "First", nugget: str = "work") -> Any:
+def ask(web: AppClient, operation: Any, note: str = "First", nugget: str = "work") -> Any:
     path = operation.path.format(note=note, nugget=nugget, session=note)
     body = BODIES.get(operation.name, {}) if operation.has_body else None
     return web.request(operation.method, path, params=QUERIES.get(operation.name, {}), json=body)
@@ -280,7 +281,7 @@ def test_nobody_but_an_owner_undoes_what_others_did(team: Served) -> None:
 # --- what nobody else sees -------------------------------------------------------------------
 
 
-def keep_secrets(web: TestClient) -> tuple[str, str]:
+def keep_secrets(web: AppClient) -> tuple[str, str]:
     """A private note and fact of the one who asks; ids. Both have a past."""
     fact = remember(web, f"{SECRET} key", f"{SECRET} value", "user")
     body = {"nugget": SECRET, "title": SECRET, "content": f"The {SECRET} text.", "scope": "self"}
