@@ -30,11 +30,9 @@ QUIET_SECONDS = 0.1  # without a commit: most writers write several times in a r
 LONGEST_SECONDS = 5.0  # that files may lag behind writers who never pause
 _LOCK = os.path.join("graph", "refresher.lock")
 
-# It begins by waiting, before it loads anything, and ends at once if the shelf was removed
-# meanwhile.
+# It ends at once if the shelf was removed meanwhile.
 _PROGRAM = f"""
-import os, sys, time
-time.sleep({QUIET_SECONDS})
+import os, sys
 root, directory, lock = sys.argv[1:]
 if os.path.exists(os.path.join(directory, "{DATABASE}")):
     os.chdir("{NEUTRAL_FOLDER}")
@@ -139,28 +137,21 @@ def run(directory: str, lock: int) -> None:
 def _write_when_quiet(database: "Database", directory: str) -> int:
     """Write the files when nobody has written for a moment; the last change that they show."""
     from nuggets.stores.exports.register import documented_files, is_incomplete
-    from nuggets.stores.exports.write import Outdated, refresh
+    from nuggets.stores.exports.write import refresh
     from nuggets.stores.process_lock import hold_shelf_lock
     from nuggets.stores.sqlite.database import Database
     from nuggets.stores.sqlite.opening import read_registers
 
-    def is_behind() -> bool:
-        registers = read_registers(database)
-        files = documented_files(directory)
-        return registers.has_unexported or is_incomplete(files, registers.exports)
-
     deadline, change = time.monotonic() + LONGEST_SECONDS, _last_change(database)
-    while is_behind():
-
-        def is_outdated(change: int = change) -> bool:
-            return time.monotonic() < deadline and _last_change(database) != change
-
-        with suppress(Outdated), closing(Database(database.path)) as reader:
-            refresh(reader, partial(hold_shelf_lock, directory), is_outdated=is_outdated)
+    while time.monotonic() < deadline:
+        time.sleep(QUIET_SECONDS)
+        before, change = change, _last_change(database)
+        if change == before:
             break
-        while is_outdated(change):  # who has written once may write again
-            change = _last_change(database)
-            time.sleep(QUIET_SECONDS)
+    registers = read_registers(database)
+    if registers.has_unexported or is_incomplete(documented_files(directory), registers.exports):
+        with closing(Database(database.path)) as reader:
+            refresh(reader, partial(hold_shelf_lock, directory))
     return change
 
 

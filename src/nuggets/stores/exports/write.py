@@ -41,14 +41,9 @@ from nuggets.stores.sqlite.database import Database, ExplainErrors
 
 _COARSEST_NS = 2 * 10**9  # the coarsest file time (FAT: 2 s; ext3, HFS+ and NFS: 1 s)
 _LEFTOVER_SECONDS = 60.0  # older temporary files have no living writer
-_NOTES_BETWEEN_LOOKS = 500  # they are rendered in about 40 ms
 
 
 # --- a refresh --------------------------------------------------------------------------------
-
-
-class Outdated(Exception):
-    """Someone wrote while a file was rendered."""
 
 
 class _Rendered(NamedTuple):
@@ -63,13 +58,11 @@ def refresh(
     lock: Callable[[], AbstractContextManager[object]],
     *,
     renew: bool = False,
-    is_outdated: Callable[[], bool] = lambda: False,
 ) -> None:
     """Write every file that differs from the database, on a connection that nobody else uses.
 
     Others may read and write meanwhile; `lock` keeps them from it while files are put in place.
     `renew`: every file gets the current revision, also if nothing else in it changes.
-    `is_outdated`: asked now and then; if it says so, `Outdated` is raised.
     """
     path, directory = database.path, os.path.dirname(database.path)
     file = _identity(path)
@@ -82,8 +75,7 @@ def refresh(
                 return
             nuggets = state.nuggets.values()
             for name, parts in _render(directory, database, state, nuggets, exported, renew=renew):
-                watched = _stop_if_outdated(parts, is_outdated)
-                waiting.append(_write(directory, name, exported, watched))
+                waiting.append(_write(directory, name, exported, parts))
             names = [nugget_file(config.name) for config in nuggets]
             database.rollback()  # a reader keeps the database's log from being truncated
             with lock():
@@ -154,13 +146,6 @@ def _lines_that_stay(directory: str, database: Database, row: Export | None) -> 
     for (note_id,) in changed:
         lines.pop(note_id, None)
     return lines
-
-
-def _stop_if_outdated(parts: Iterable[bytes], is_outdated: Callable[[], bool]) -> Iterator[bytes]:
-    for number, part in enumerate(parts, 1):
-        if number % _NOTES_BETWEEN_LOOKS == 0 and is_outdated():
-            raise Outdated
-        yield part
 
 
 def _write(
