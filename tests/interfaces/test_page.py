@@ -98,7 +98,7 @@ def test_facts_are_asked_remembered_and_forgotten(visit: Visit) -> None:
     expect(page.locator(".answer")).to_contain_text("make test")
     expect(page.locator(".answer .measure")).to_contain_text("sure")
     page.get_by_label("Recall").fill("test cmd for staging")
-    expect(page.locator(".answer")).to_contain_text("“staging” is not in the key.")
+    expect(page.locator(".answer")).to_contain_text("'staging' is not in the key")
     page.get_by_label("Key", exact=True).fill("port")
     page.get_by_label("Value", exact=True).fill("8080")
     page.get_by_role("button", name="Remember").click()

@@ -101,8 +101,7 @@ function RecallBox() {
 }
 
 function Doubt({ result }) {
-  const missing = result.missing ?? [];
-  if (missing.length) return <p class="muted small"><bdi>{missing.map((word) => `“${short(word, 30)}”`).join(", ")}</bdi> {missing.length > 1 ? "are" : "is"} not in the key.</p>;
+  if (result.doubt) return <p class="muted small"><bdi>{short(result.doubt, 200)}</bdi></p>;
   return result.also?.length > 0 && <p class="muted small">Others fit as well: {result.also.map((note) => <NoteLink key={note.id} id={note.id} title={note.title} />)}</p>;
 }
 
