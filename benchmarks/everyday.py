@@ -29,11 +29,18 @@ from nuggets.interfaces.hooks import help_probability, orders
 from nuggets.interfaces.hooks.event_handlers import handle_event
 from nuggets.interfaces.hooks.host_payload import event_of
 from nuggets.interfaces.hooks.orders import leave_orders, read_orders
+from nuggets.language import word_lists
 from nuggets.language.text import tokens
+from nuggets.language.word_lists import lasting_words
 from nuggets.shelf import NuggetShelf
 
 DATA = Path(__file__).parent / "data" / "everyday"
 SETS = ("a", "b", "c", "d", "e", "f")
+WORDS = Path(word_lists.__file__).parent / "data" / "lasting_words.txt"
+WORDS_TITLE = """\
+# How much a word speaks for a lasting statement (above 0) or for a task of the moment (below 0).
+# Written by `python -m benchmarks.everyday --fit`; only words that people of three sets said.
+"""
 KEEP_LINE = "lasting"  # a word of the line that leaves the judgement to the model
 Row = dict[str, Any]
 
@@ -297,9 +304,11 @@ def _print(judged: Judged) -> None:
 # --- fitting -------------------------------------------------------------------------------------
 
 BESIDE = 0.25  # what a memory shown beside the wanted one weighs: the model ignores it
-OF_CHANGES = 0.5  # what a change of mind weighs as a statement to keep
 OF_TASKS = 0.15  # what a prompt weighs that wants a memory, as one that states nothing
+STEPS = 20  # of Newton's method
 RIDGE = 0.4  # keeps the weights of rare features small
+OF_WORDS = 1.0  # the same for words
+LEAST_SETS = 3  # in which a word is said that gets a weight: others are names of projects
 
 
 class Example(NamedTuple):
@@ -307,6 +316,7 @@ class Example(NamedTuple):
     features: tuple[float, ...]
     is_so: bool
     weight: float
+    words: frozenset[str] = frozenset()
 
 
 def examples(name: str, *, of_statements: bool) -> Iterator[Example]:
@@ -331,11 +341,12 @@ def examples(name: str, *, of_statements: bool) -> Iterator[Example]:
                         yield Example(name, features, own_id in wanted, weight)
             elif of_statements and kind not in ("orders", "forget"):
                 is_so, weight = _is_lasting(kind, sample)
-                text = " ".join(orders.statements(sample["prompt"]))
-                prompt = help_probability.read_prompt(text)
+                stated = orders.statements(sample["prompt"])
+                prompt = help_probability.read_prompt(" ".join(stated))
                 about = max(help_probability.probabilities(prompt, notes))
-                features = orders.lasting_features(sample["prompt"], about)
-                yield Example(name, features, is_so, weight)
+                features = orders.lasting_features(stated, about)
+                words = frozenset(orders.stated_words(stated))
+                yield Example(name, features, is_so, weight, words)
 
 
 def _is_lasting(kind: str, sample: dict[str, Any]) -> tuple[bool, float]:
@@ -343,28 +354,50 @@ def _is_lasting(kind: str, sample: dict[str, Any]) -> tuple[bool, float]:
     if kind == "keep":
         return bool(sample["keep"]), 1.0
     if kind == "changes":
-        return True, OF_CHANGES if sample["replaces"] else 0.0
+        return True, float(sample["replaces"])
     return False, 1.0 if kind == "ordinary" else OF_TASKS
 
 
-def fit(weights: dict[str, float], data: list[Example]) -> None:
-    """Set the weights to those of a logistic regression on the data."""
-    x = np.array([one.features for one in data])
+def fit(
+    weights: dict[str, float], data: list[Example], words: dict[str, float] | None = None
+) -> None:
+    """Set the weights, and those of words, to those of a logistic regression on the data."""
+    said: dict[str, set[str]] = {}
+    for one in data if words is not None else ():
+        for word in one.words:
+            said.setdefault(word, set()).add(one.set)
+    known = sorted(word for word, sets in said.items() if len(sets) >= LEAST_SETS)
+    x = np.array([[*one.features, *(word in one.words for word in known)] for one in data])
     y = np.array([float(one.is_so) for one in data])
     counts = np.array([one.weight for one in data])
+    ridge = np.array([*(RIDGE for _ in weights), *(OF_WORDS for _ in known)])
     found = np.zeros(x.shape[1])
-    for _ in range(50):
+    for _ in range(STEPS):
         p = 1 / (1 + np.exp(-x @ found))
-        slope = x.T @ (counts * (p - y)) + RIDGE * found
-        bend = (x * (counts * p * (1 - p))[:, None]).T @ x + RIDGE * np.eye(len(found))
+        slope = x.T @ (counts * (p - y)) + ridge * found
+        bend = (x * (counts * p * (1 - p))[:, None]).T @ x + np.diag(ridge)
         found -= np.linalg.solve(bend, slope)
-    weights.update(zip(weights, map(float, found.round(2)), strict=True))
+    weights.update(zip(weights, map(float, found.round(2)), strict=False))
+    if words is not None:
+        words.clear()
+        of_words = map(float, found[len(weights) :].round(1))
+        words.update((word, w) for word, w in zip(known, of_words, strict=True) if w)
 
 
 def fit_all(sets: tuple[str, ...]) -> None:
     """Fit both probabilities, the first one first: the second one uses it."""
     fit(help_probability.WEIGHTS, [one for s in sets for one in examples(s, of_statements=False)])
-    fit(orders.LASTING_WEIGHTS, [one for s in sets for one in examples(s, of_statements=True)])
+    stated = [one for s in sets for one in examples(s, of_statements=True)]
+    fit(orders.LASTING_WEIGHTS, stated, lasting_words())
+
+
+def write_words() -> None:
+    """Write the weights of words to the file that the hooks read."""
+    by_weight: dict[float, list[str]] = {}
+    for word, weight in lasting_words().items():
+        by_weight.setdefault(weight, []).append(word)
+    text = "".join(f"[{weight}]\n{' '.join(by_weight[weight])}\n" for weight in sorted(by_weight))
+    WORDS.write_text(WORDS_TITLE + text, encoding="utf-8")
 
 
 def print_fits() -> int:
@@ -373,6 +406,7 @@ def print_fits() -> int:
         for row in rows(sets=(left_out,)):
             print(line(row))
     fit_all(SETS)
+    write_words()
     print(help_probability.WEIGHTS)
     print(orders.LASTING_WEIGHTS)
     return 0

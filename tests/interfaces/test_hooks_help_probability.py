@@ -75,7 +75,7 @@ def test_everyday_words_are_those_of_the_language() -> None:
 
 def test_fitting_gives_weight_to_what_tells() -> None:
     weights = dict.fromkeys(WEIGHTS, 0.0)
-    tells, says_nothing = (1.0, 1.0, 0, 0, 0, 0, 0, 0), (1.0, 0, 0, 1.0, 0, 0, 0, 0)
+    tells, says_nothing = (1.0, 1.0, 0, 0, 0, 0, 0), (1.0, 0, 0, 1.0, 0, 0, 0)
 
     fit(weights, [Example("x", tells, True, 1.0), Example("x", says_nothing, False, 1.0)] * 20)
 

@@ -169,7 +169,7 @@ def test_deleting_a_memory_does() -> None:
 
 
 def test_a_rule_that_begins_with_when_is_no_question() -> None:
-    assert lasting_probability("When you change a role, always run molecule on it") >= 0.5
+    assert lasting_probability("When you change a role, always run molecule on it") >= LEAST_LASTING
     assert lasting_probability("when do we always release") < LEAST_LASTING
 
 

@@ -122,6 +122,13 @@ def order_phrases() -> dict[str, list[str]]:
 
 
 @cache
+def lasting_words() -> dict[str, float]:
+    """Words of any language, each with how much it speaks for a lasting statement."""
+    sections = _read_sections("lasting_words")
+    return {word: float(weight) for weight, words in sections.items() for word in words}
+
+
+@cache
 def filler_words() -> frozenset[str]:
     """English words that may come or go without a change of what a sentence says."""
     return frozenset(_read("filler_words").split())

@@ -6,10 +6,11 @@ word of its language (`language/everyday_words.py`), if the memory has it as it 
 no more memories have it than are shown. All other words count little, but two of them together, in
 a prompt that says little else, are an answer. A path is one word.
 
-The probability is that of a weighted sum of seven features, fitted on prompts that people wrote to
+The probability is that of a weighted sum of six features, fitted on prompts that people wrote to
 memories of their own: `python -m benchmarks.everyday --fit`.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from math import exp
 
@@ -46,14 +47,15 @@ OWN_DIRECTORY = 3  # parts of a directory that stands for the files in it; `test
 
 WEIGHTS = {
     "any": -2.97,
-    "best": 1.8,  # what the best shared word counts
-    "several": 2.6,  # they share more than one
-    "share": 4.01,  # of what all words of the prompt count
-    "title": -0.14,  # what the best shared word of the title counts
-    "titled": 1.45,  # share of the title's words that the prompt has
+    "best": 1.88,  # what the best shared word counts
+    "several": 2.66,  # they share more than one
+    "share": 3.85,  # of what all words of the prompt count
+    "titled": 1.48,  # share of the title's words that the prompt has
     "named": 4.94,  # the prompt names a path that the memory names, or is its title
-    "elsewhere": -3.24,  # it names only other paths
+    "elsewhere": -3.15,  # it names only other paths, or quotes code
 }
+
+_CODE = re.compile(r"\w\(|[`{}|<>=_]|::|--\w")  # a call, an operator, an identifier, an option
 
 
 class PromptText(NamedTuple):
@@ -61,6 +63,7 @@ class PromptText(NamedTuple):
 
     query: str  # what is searched: without the paths
     paths: tuple[str, ...]
+    has_code: bool
     language: str
     words: tuple[str, ...]  # those that may say what it is about
     terms: tuple[str, ...]  # their stems
@@ -84,7 +87,8 @@ def read_prompt(text: str) -> PromptText:
     words = tuple(word for word in dict.fromkeys(spaced) if tells(word, spoken))[:MOST_WORDS]
     values = tuple(EVERYDAY if is_everyday(word, spoken) else 1.0 for word in words)
     terms = tuple(stems(words, language))
-    return PromptText(query, paths, language, words, terms, values, tuple(runs))
+    has_code = bool(_CODE.search(text))
+    return PromptText(query, paths, has_code, language, words, terms, values, tuple(runs))
 
 
 def tells(word: str, languages: Sequence[str] = ANY_LANGUAGE) -> bool:
@@ -143,7 +147,7 @@ class _Shared:
         self.others = 0.0  # what the other words of the prompt count
         self._titled: set[str] = set()  # shared words of the title
         self._named = _names_path(prompt, note) or _is_title(prompt, note)
-        self._is_elsewhere = bool(prompt.paths) and not self._named
+        self._is_elsewhere = (bool(prompt.paths) or prompt.has_code) and not self._named
         title, more = _split(note.title), _split(note.content)
         written = {word.rstrip("s") for word in (*title[0], *more[0])}
         self._title_words = len(set(filter(tells, title[0]))) + sum(map(len, title[1])) // 2
@@ -185,7 +189,6 @@ class _Shared:
             max(values.values(), default=0.0),
             float(len(values) > 1),
             said / (said + self.others) if said else 0.0,
-            max((values[word] for word in self._titled), default=0.0),
             min(1.0, self._titled_words() / (self._title_words or 1)),
             float(self._named),
             float(self._is_elsewhere),

@@ -13,6 +13,7 @@ it is obeyed or refused. What is left is taken in by the next hook or command; p
 import json
 import os
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from math import exp, log
@@ -29,8 +30,8 @@ from nuggets.filesystem.hook_files import (
 from nuggets.interfaces.hooks.help_probability import telling_words
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, is_command
 from nuggets.interfaces.prompt_quoting import remove_fenced
-from nuggets.language.text import fold_case, is_unspaced, visible
-from nuggets.language.word_lists import order_phrases
+from nuggets.language.text import fold_case, is_unspaced, pairs, split_scripts, tokens, visible
+from nuggets.language.word_lists import lasting_words, order_phrases
 from nuggets.named_tuple import NamedTuple
 
 LONGEST_PROMPT = 4000  # characters; longer prompts are pasted documents
@@ -45,17 +46,15 @@ TOO_LONG = f"it is longer than {LONGEST} characters. `nuggets note add` keeps lo
 
 # Fitted on what people said to keep, and on other prompts: `python -m benchmarks.everyday --fit`.
 LASTING_WEIGHTS = {
-    "any": -6.12,
-    "length": 2.19,  # the logarithm of the number of words
-    "asks": -1.35,  # some sentence is a question
-    "about": 1.53,  # the probability that a memory is about it
-    "we": 2.2,
-    "rule": 0.88,  # "always", "must", "nobody"
-    "lasting": 2.87,  # "from now on", "prefer"
-    "passing": -0.93,  # each sign of the moment: "this", "today", "broken"
-    "denial": 0.87,  # it begins with "no, …"
+    "any": -5.9,
+    "length": 2.17,  # the logarithm of the number of words
+    "about": 1.64,  # the probability that a memory is about it
+    "we": 1.84,
+    "rule": 0.95,  # "always", "must", "nobody"
+    "lasting": 2.72,  # "from now on", "prefer"
+    "passing": -1.1,  # each sign of the moment: "this", "today", "broken"
 }
-LEAST_LASTING = 0.3  # one other prompt in eight has it
+LEAST_LASTING = 0.32  # one other prompt in ten has it
 
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
@@ -104,29 +103,36 @@ def read_orders(prompt: str) -> list[Order]:
 
 def lasting_probability(prompt: str, about: float = 0.0) -> float:
     """That a prompt states a lasting rule, wish, fact or correction. A statement is longer than a
-    task, and says "we", "always" or "from now on" rather than "this", "today" or "broken".
+    task, and says "we", "always" or "from now on" rather than "this", "please" or "broken".
 
     `about`: the probability that some memory is about the same.
     """
-    features = lasting_features(prompt, about)
-    return 1 / (1 + exp(-sum(map(float.__mul__, LASTING_WEIGHTS.values(), features))))
-
-
-def lasting_features(prompt: str, about: float) -> tuple[float, ...]:
-    """What speaks for it, in the order of the weights."""
     stated = statements(prompt)
+    known = lasting_words()
+    signs = sum(map(float.__mul__, LASTING_WEIGHTS.values(), lasting_features(stated, about)))
+    return 1 / (1 + exp(-signs - sum(known.get(word, 0.0) for word in stated_words(stated))))
+
+
+def lasting_features(stated: Sequence[str], about: float) -> tuple[float, ...]:
+    """What speaks for it, in the order of the weights; `stated`: its statements."""
     text = " ".join(stated)
     return (
         1.0,
         log(1 + _count_words(text)),
-        float(len(stated) < len(_sentences(prompt))),
         about,
         float(_has_phrase(text, "we")),
         float(_has_phrase(text, "rule")),
         float(_has_phrase(text, "lasting")),
         float(min(MOST_PASSING, len(_pattern("passing").findall(text)))),
-        float(bool(_pattern("denial", starts=True).match(text))),
     )
+
+
+def stated_words(stated: Sequence[str]) -> set[str]:
+    """The words of the statements; where no blanks are written, the letters, alone and in pairs."""
+    words: set[str] = set()
+    for run in (run for text in stated for token in tokens(text) for run in split_scripts(token)):
+        words.update([*run, *pairs(run)] if is_unspaced(run) else [fold_case(run)])
+    return {word for word in words if not any(map(str.isdigit, word))}
 
 
 def has_sign_of_rule(text: str) -> bool:
