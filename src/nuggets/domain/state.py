@@ -5,7 +5,6 @@ database (`stores/sql/state.py`); `MemoryState` answers them from dictionaries. 
 modules that have tables run SQL.
 """
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Protocol
@@ -116,43 +115,6 @@ class Notes(Mapping[str, MemoryNote]):
         for note in self.values():
             if not note.hidden and abs(len(fold_case(note.title)) - length) <= slips:
                 yield note.id
-
-    def with_hits(self, at_least: int) -> list[MemoryNote]:
-        """The notes with at least so many hits."""
-        return [note for note in self.values() if note.hits >= at_least]
-
-    def leading(self, projects: Collection[str], most: int) -> list[MemoryNote]:
-        """Of the visible notes of these projects: preferences, those with most hits, and the
-        newest; so many of each."""
-        visible = [note for note in self.values() if note.project in projects and not note.hidden]
-        preferences = [note for note in reversed(visible) if note.type == "preference"][:most]
-        recalled = sorted(visible, key=lambda note: -note.hits)[:most]
-        return list(
-            {note.id: note for note in (*preferences, *recalled, *visible[-most:])}.values()
-        )
-
-    def recent_ids(self, most: int) -> list[str]:
-        """Ids of visible notes: those recalled last, then the newest; so many of both together."""
-        visible = [note for note in self.values() if not note.hidden]
-        recalled = sorted(
-            (note for note in visible if note.hits),
-            key=lambda note: note.last_accessed_at,
-            reverse=True,
-        )
-        newest = reversed(visible)
-        return list(dict.fromkeys(note.id for note in (*recalled[:most], *newest)))[:most]
-
-    def counts(self) -> NoteCounts:
-        """How many visible notes each nugget has."""
-        visible = (note for note in self.values() if not note.hidden)
-        return Counter((fold_case(note.nugget_name), note.kind) for note in visible)
-
-    def projects(self) -> dict[str, Counter[NoteKind]]:
-        """How many visible notes of each kind belong to each project, "" included."""
-        counts: dict[str, Counter[NoteKind]] = {}
-        for note in self.values():
-            counts.setdefault(note.project, Counter())[note.kind] += not note.hidden
-        return counts
 
 
 class State(Protocol):

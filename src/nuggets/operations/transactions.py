@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from nuggets.facts.fact_index import FactIndex
     from nuggets.operations.unsaved_changes import UnsavedChanges
     from nuggets.search.search_index import SearchIndex
+    from nuggets.stores.sql.state import SqlState
     from nuggets.stores.sql.store import Store
 
 
@@ -74,7 +75,7 @@ Decision = tuple[Changes, T]
 class View(NamedTuple):
     """One revision as a reader sees it, with the indexes over it."""
 
-    state: State
+    state: "SqlState"
     indexes: Mapping[str, Any]
 
     @property
@@ -135,7 +136,7 @@ class Transactions:
         return self._store
 
     @property
-    def state(self) -> State:
+    def state(self) -> "SqlState":
         """The stored state, or that with the unsaved changes. Read it inside `reading` or
         `exclusive`."""
         return self._current().state
@@ -268,7 +269,7 @@ class Transactions:
             self._writing.release()
 
     @contextmanager
-    def exclusive(self) -> Iterator[State]:
+    def exclusive(self) -> "Iterator[SqlState]":
         """Nobody else writes inside, and the state is the newest.
 
         Readers are not blocked while this waits for its turn.

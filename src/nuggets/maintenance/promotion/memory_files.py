@@ -7,7 +7,7 @@ from typing import Any
 
 from nuggets.domain.marks import FILE_MARK, checksum, is_block_file, memory_file_records
 from nuggets.domain.records import Changes, MemoryNote, ProjectMove
-from nuggets.domain.state import Notes, State, load_state, merged_into
+from nuggets.domain.state import State, load_state, merged_into
 from nuggets.domain.times import invalidity
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.atomic_files import remove_leftovers
@@ -42,6 +42,7 @@ from nuggets.maintenance.promotion.written_entries import (
 )
 from nuggets.operations.project_identity import recorded_locations
 from nuggets.operations.transactions import Transactions
+from nuggets.stores.sql.state import SqlNotes
 
 
 class MemoryFiles:
@@ -271,7 +272,7 @@ class MemoryFiles:
             )
         return edits.not_taken_over
 
-    def _candidate_notes(self, notes: Notes, written: WrittenEntries) -> dict[str, MemoryNote]:
+    def _candidate_notes(self, notes: SqlNotes, written: WrittenEntries) -> dict[str, MemoryNote]:
         """The notes that may be in a file: recalled and pinned notes, notes with an entry there,
         and the notes that these were merged into."""
         candidates = {note.id: note for note in notes.with_hits(1)}

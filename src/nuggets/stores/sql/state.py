@@ -74,13 +74,7 @@ class SqlNotes(Notes):
         return is_there and note_id not in self
 
     def __getitem__(self, note_id: str) -> MemoryNote:
-        note: MemoryNote | None = self.get(note_id)
-        if note is None:
-            raise KeyError(note_id)
-        return note
-
-    def get(self, note_id: str, default: Any = None) -> Any:
-        return self.many((note_id,)).get(note_id, default)
+        return self.many((note_id,))[note_id]
 
     def __contains__(self, note_id: object) -> bool:
         return isinstance(note_id, str) and self.get(note_id) is not None
