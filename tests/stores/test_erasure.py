@@ -124,7 +124,7 @@ def open_and_ask(directory: Path) -> str:
 
 DIES = """
 import os, sys
-from nuggets.stores.sqlite import rewriting as module
+from nuggets.stores.sqlite import store as module
 from store_samples import *
 store = open_directory(sys.argv[1])
 put(store, note(1, content="the launch code"), note(2))

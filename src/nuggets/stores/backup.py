@@ -26,6 +26,7 @@ from nuggets.filesystem.atomic_files import (
     unwritable,
 )
 from nuggets.named_tuple import NamedTuple
+from nuggets.stores.doctor.database_defects import build_indexes
 from nuggets.stores.exports.register import documented_files
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.history import commits, drop_and_erase
@@ -40,7 +41,6 @@ from nuggets.stores.sqlite.database import (
     remove_database,
     sync_file,
 )
-from nuggets.stores.sqlite.rewriting import build_indexes
 
 _LABEL = b"\nnuggets-backup-1 "  # then 64 hex digits of SHA-256 and a line feed
 _LAST_LINE_BYTES = len(_LABEL) + 64 + 1

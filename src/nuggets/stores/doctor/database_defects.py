@@ -31,7 +31,6 @@ from nuggets.stores.sql.row_format import (
 from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import Database, open_read_only
-from nuggets.stores.sqlite.rewriting import build_indexes, put_links
 
 # --- what every row of a table must be, so that the rest of Nuggets can read it ---------------
 
@@ -274,10 +273,12 @@ def _check_indexes(database: SqlDatabase, kinds: Sequence[IndexKind]) -> Iterato
             yield Defect(name, database.path, complaint, remedy, harmful=False)
 
 
-def derive_rows_again(database: Database, kinds: Sequence[IndexKind]) -> None:
-    """Make columns, links and indexes again from the notes; inside a transaction."""
-    derive_columns_again(database)
-    build_indexes(database, kinds)
+def build_indexes(database: Database, kinds: Sequence[IndexKind]) -> None:
+    """Build all indexes over the notes in the database."""
+    state = SqlState(lambda: database)
+    for kind in schema.existing_kinds(schema.read_meta(database), kinds):
+        schema.recreate(database, kind)
+        kind.make(database, state).rebuild(state.notes.with_places())
 
 
 def derive_columns_again(database: SqlDatabase) -> None:
@@ -288,3 +289,10 @@ def derive_columns_again(database: SqlDatabase) -> None:
     for place, note in state.notes.with_places():
         database.execute(sql, (*columns_of(note)[: len(_COLUMNS)], place))
         put_links(database, note)
+
+
+def put_links(database: SqlDatabase, note: MemoryNote) -> None:
+    database.executemany(
+        "INSERT INTO links (target, source) VALUES (?, ?) ON CONFLICT (target, source) DO NOTHING",
+        [(link.to, note.id) for link in note.links],
+    )

@@ -35,7 +35,9 @@ from nuggets.stores.doctor.database_defects import (
     RECALLS,
     SOUND_NOTES,
     Rows,
-    derive_rows_again,
+    build_indexes,
+    derive_columns_again,
+    put_links,
 )
 from nuggets.stores.doctor.examination import examine
 from nuggets.stores.exports.register import GRAPH, forget
@@ -46,7 +48,6 @@ from nuggets.stores.sql.row_format import note_of
 from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import FAILURES, Database, building
-from nuggets.stores.sqlite.rewriting import build_indexes, put_links
 
 _ROUNDS = 2  # a file that a damaged database had recorded as its own is examined without it
 
@@ -95,7 +96,8 @@ def _mend(directory: str, defect: Defect, kinds: Sequence[IndexKind]) -> str:
         database = Database(path)
         try:
             database.begin(writing=True)
-            derive_rows_again(database, kinds)
+            derive_columns_again(database)
+            build_indexes(database, kinds)
             database.commit()
         finally:
             database.close()

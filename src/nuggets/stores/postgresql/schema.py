@@ -16,7 +16,6 @@ from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING
 
-from nuggets.domain.state import placeholders
 from nuggets.errors import StoreError
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.schema import IndexKind
@@ -82,7 +81,6 @@ LOCKS = (
 _SCHEMA = "schema"
 _POLICY = "one_shelf"
 _OWN_SHELF = "nullif(current_setting('nuggets.shelf', true), '')::bigint"  # none without a shelf
-_HAS = "has "  # before the name of an optional index that the shelf has
 _OWN_TABLES = (
     f"CREATE SCHEMA {TABLES}",
     f"CREATE SCHEMA {VIEWS}",
@@ -122,19 +120,15 @@ def prepare_tables(database: "Database", kinds: Sequence[IndexKind]) -> None:
         raise
 
 
-def refuse_newer(database: "Database", kinds: Sequence[IndexKind]) -> frozenset[str]:
-    """Raise an error if a later version has changed the tables meanwhile; else the optional indexes
-    that the shelf has, asked in the same question."""
-    optional = [_index(kind) for kind in kinds if kind.optional]
+def refuse_newer(database: "Database", kinds: Sequence[IndexKind]) -> dict[str, str]:
+    """Raise an error if a later version has changed the tables meanwhile; else what the shelf says
+    of itself (`schema.read_meta`), asked in the same question."""
     rows = database.execute(
-        f"SELECT name, value FROM {TABLES}.versions"
-        f" UNION ALL SELECT '{_HAS}' || name, 1 FROM meta"
-        f" WHERE name IN ({placeholders(optional) or 'NULL'})",
-        optional,
-    )
-    versions = dict(rows.fetchall())
-    _is_current(versions, kinds)
-    return frozenset(name for name in versions if name.startswith(_HAS))
+        f"SELECT 'database', name, value::text FROM {TABLES}.versions"
+        " UNION ALL SELECT 'shelf', name, value FROM meta"
+    ).fetchall()
+    _is_current({name: int(value) for of, name, value in rows if of == "database"}, kinds)
+    return {name: value for of, name, value in rows if of == "shelf"}
 
 
 def _is_current(versions: dict[str, int], kinds: Sequence[IndexKind]) -> bool:

@@ -61,7 +61,6 @@ class PostgresqlStore(Store):
         self._locking: Database | None = None  # holds the lock, in a session of its own
         self._checked: Database | None = None  # the connection on which all indexes are current
         self._shelf = 0  # its number; 0: not known yet
-        self._optional: frozenset[str] = frozenset()  # indexes that the shelf had at the last write
         super().__init__(self._database, kinds, clock)
 
     def _database(self) -> Database:
@@ -116,15 +115,12 @@ class PostgresqlStore(Store):
                 self._asked().rollback()
 
     def _has_stale_index(self, database: Database) -> bool:
-        return not self._depth and bool(self._stale_kinds(database))
-
-    def _stale_kinds(self, database: Database) -> list[IndexKind]:
-        if self._checked is database:
-            return []
-        stale = schema.outdated_kinds(schema.read_meta(database), self._kinds)
-        if not stale:
-            self._checked = database
-        return stale
+        if self._checked is database or self._depth:
+            return False
+        if schema.outdated_kinds(schema.read_meta(database), self._kinds):
+            return True
+        self._checked = database
+        return False
 
     # --- writing ----------------------------------------------------------------------------
 
@@ -211,11 +207,9 @@ class PostgresqlStore(Store):
 
     def _prepare(self, *, import_edits: bool) -> None:
         with self._mutex:
-            optional = self._begin_anew(lambda database: refuse_newer(database, self._kinds))
-            if optional != self._optional:  # another process made or dropped one
-                self._optional = optional
-                self._indexes.set_existing(None)
-            stale = self._stale_kinds(self._asked())
+            meta = self._begin_anew(lambda database: refuse_newer(database, self._kinds))
+            self._indexes.set_existing(schema.existing_kinds(meta, self._kinds))
+            stale = schema.outdated_kinds(meta, self._kinds)
             if stale:
                 with self._transaction():
                     self._rebuild_indexes(stale)

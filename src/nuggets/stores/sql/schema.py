@@ -211,9 +211,8 @@ class IndexSet:
             self._existing = existing_kinds(read_meta(self._database()), self._kinds)
         return self._existing
 
-    def set_existing(self, kinds: list[IndexKind] | None) -> None:
-        """These are there now: another process may have made or dropped an optional one. None: look
-        when they are next needed."""
+    def set_existing(self, kinds: list[IndexKind]) -> None:
+        """These are there now: another process may have made or dropped an optional one."""
         self._existing = kinds
 
     def kind(self, name: str) -> IndexKind | None:

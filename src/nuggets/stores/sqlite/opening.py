@@ -1,4 +1,5 @@
-"""Opening the database of a shelf: which one it is, and the one read of all that it says of itself.
+"""Opening the database of a shelf: which one it is, the one read of all that it says of itself, and
+the erased bytes that are still to be overwritten.
 
 It is the file in the shelf's directory, or an empty database in memory while there is no file.
 """
@@ -6,6 +7,7 @@ It is the file in the shelf's directory, or an empty database in memory while th
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from nuggets.domain.marks import UNFINISHED_PURGE
@@ -153,3 +155,38 @@ def _identity(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino
+
+
+# --- overwriting erased bytes -----------------------------------------------------------------
+# `secure_delete` overwrites deleted rows, but when SQLite moves rows to another page it leaves
+# their old bytes on the first one, so the database is rewritten (`VACUUM`). The erased bytes also
+# stand in the write-ahead log until that is truncated. A crash, a reader that still needs the log
+# or a full disk can interrupt this: a row in `meta` says what remains, and the next writer, which
+# opens the database, goes on.
+
+
+_REWRITE, _TRUNCATE_LOG = "rewrite", "cut log"
+
+
+def begin_overwriting(database: Database) -> None:
+    """Inside the transaction that erases: record that the files are still to be overwritten."""
+    sql = (
+        "INSERT INTO meta (name, value) VALUES (?, ?)"
+        " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    )
+    database.execute(sql, (UNFINISHED_ERASURE, _REWRITE))
+
+
+def overwrite(database: Database, *, wait_seconds: float) -> None:
+    """Overwrite erased bytes, as far as possible now. The caller holds the shelf's lock."""
+    if not database.path:
+        database.execute("DELETE FROM meta WHERE name = ?", (UNFINISHED_ERASURE,))
+        return
+    with suppress(StoreError):
+        step = database.value("SELECT value FROM meta WHERE name = ?", (UNFINISHED_ERASURE,))
+        if step == _REWRITE:
+            database.execute("VACUUM")
+            sql = "UPDATE meta SET value = ? WHERE name = ?"
+            database.execute(sql, (_TRUNCATE_LOG, UNFINISHED_ERASURE))
+        if database.checkpoint(wait_seconds):
+            database.execute("DELETE FROM meta WHERE name = ?", (UNFINISHED_ERASURE,))

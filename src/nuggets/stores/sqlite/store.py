@@ -26,7 +26,13 @@ from nuggets.stores.sql import schema
 from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.store import Store
 from nuggets.stores.sqlite.database import Database, ExplainErrors, create
-from nuggets.stores.sqlite.opening import Connection, Registers, read_registers
+from nuggets.stores.sqlite.opening import (
+    Connection,
+    Registers,
+    begin_overwriting,
+    overwrite,
+    read_registers,
+)
 
 if TYPE_CHECKING:
     from nuggets.stores.base import Defect
@@ -234,8 +240,6 @@ class SqliteStore(Store):
             if self._prepared is not None and self._prepared == self._asked().version():
                 return
             if self._update_tables().has_unfinished_erasure:
-                from nuggets.stores.sqlite.rewriting import overwrite
-
                 overwrite(self._asked(), wait_seconds=0)
                 self._current_registers()  # says whether that was possible
 
@@ -292,7 +296,6 @@ class SqliteStore(Store):
 
     def erase(self, note_ids: Collection[str]) -> list[str]:
         from nuggets.stores.backup import remove_copies
-        from nuggets.stores.sqlite.rewriting import begin_overwriting, overwrite
 
         with self.exclusive(), self._mutex:
             # Copies and exports go before the history. It says what is to be erased: killed on the
