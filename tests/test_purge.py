@@ -410,7 +410,7 @@ def test_what_a_killed_promotion_left_goes_too(directory: Path) -> None:
     ended.wait()
     with NuggetShelf(directory / "shelf") as shelf:
         promoted(shelf, memory, "code", SECRET)
-        (memory.parent / f"MEMORY.md.{ended.pid:x}.tmp").write_text(SECRET)
+        (memory.parent / f"MEMORY.md.{ended.pid:x}-0123abcd.tmp").write_text(SECRET)
         shelf.purge("code", "learn")
 
     assert files_with(directory, SECRET) == []
