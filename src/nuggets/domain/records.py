@@ -415,7 +415,7 @@ class Intake(NamedTuple):
 
 # Fewer than 1 of 200 unrelated questions reach it: `python -m benchmarks.recall`.
 RECALL_MIN_PROBABILITY = 0.4
-# From here an answer counts as a hit: 0.89 is the only key that has the word that was asked for.
+# From here an answer counts as a hit: 0.92 is the only key that has the word that was asked for.
 CLEAR_PROBABILITY = 0.85
 
 

@@ -34,11 +34,11 @@ SPELT_OUT = 3  # letters, at least, of initials in a key: two stand for too much
 
 # Fitted on questions that people wrote to keys of their own: `python -m benchmarks.recall --fit`.
 WEIGHTS = {
-    "any": 2.99,
-    "covered": 0.67,  # words of the key
-    "missing": -0.69,  # words of the question that the key lacks, for each word that it has
-    "unasked": -2.37,  # share of the key's words that the question lacks
-    "replaced": -2.51,  # there are both: "cache service port" is not the "auth service port"
+    "any": 3.03,
+    "covered": 0.65,  # words of the key
+    "missing": -0.70,  # words of the question that the key lacks, for each word that it has
+    "unasked": -2.40,  # share of the key's words that the question lacks
+    "replaced": -2.50,  # there are both: "cache service port" is not the "auth service port"
     "bare": -2.77,  # words are missing, and no idle word shows that it is a sentence
     "slips": -0.77,  # share of the key's letters
 }

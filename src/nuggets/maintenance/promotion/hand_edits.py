@@ -98,12 +98,9 @@ def import_edits(
     if _is_older_copy(found, shelf, written):
         found = PersonEdits(problem="it is an older copy: its lines say what memories said before")
     if found.problem:
-        return EditImport(Changes(), _mark_missing(found, text, written), _report(path, found))
+        edits = FileEdits(path, problem=found.problem)
+        return EditImport(Changes(), _mark_missing(found, text, written), edits)
     return _Import(shelf, path, written, why_not).run(found, notes)
-
-
-def _report(path: str, found: PersonEdits) -> FileEdits:
-    return FileEdits(path, problem=found.problem)
 
 
 def _mark_missing(found: PersonEdits, text: str, written: WrittenEntries) -> WrittenEntries:
@@ -296,7 +293,7 @@ def _pair(gone: list[str], notes: Mapping[str, MemoryNote], new_lines: list[str]
     """The changed line of each entry that has one."""
     pairs: dict[str, str] = {}
     left = list(new_lines)
-    for matches in (_same_title, _same_letters, _same_content, _alike):
+    for matches in (_same_title, _same_content, _alike):
         for note_id in gone:
             if note_id not in pairs:
                 line = next((line for line in left if matches(notes[note_id], line)), None)
@@ -307,10 +304,6 @@ def _pair(gone: list[str], notes: Mapping[str, MemoryNote], new_lines: list[str]
 
 
 def _same_title(note: MemoryNote, line: str) -> bool:
-    return entry_text(line).title == entry_text(line_for(note)).title
-
-
-def _same_letters(note: MemoryNote, line: str) -> bool:
     title = entry_text(line).title or ""
     return title.casefold() == (entry_text(line_for(note)).title or "").casefold()
 
