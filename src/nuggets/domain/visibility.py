@@ -68,6 +68,11 @@ def is_seen_file(memory: MemoryNote) -> bool:
     return is_observed(memory) and memory.stability == "temporary"
 
 
+def is_of_conversation(memory: MemoryNote) -> bool:
+    """Whether a hook wrote it about a conversation."""
+    return (memory.source, memory.scope) == ("system", "session")
+
+
 def may_be_linked(a: Owned, b: Owned) -> bool:
     """Whether they belong to the same project, or one of them to none."""
     return not is_foreign(a, b.project) or not is_foreign(b, a.project)

@@ -40,14 +40,11 @@ def is_quiet(now: datetime, hours: Hours) -> bool:
 
 
 def next_run(now: datetime, last_run: date | None, hours: Hours) -> datetime:
-    """The next time at which it is due, to the minute."""
-    moment = now.replace(second=0, microsecond=0)
-    if moment < now:
-        moment += timedelta(minutes=1)
+    """The next time at which it is due: now, at its minute, or when an hour begins."""
     if is_due(now, last_run, hours):
         return now
-    for _ in range(3 * 24 * 60):  # it is due by tomorrow at its hour; three days are a safe bound
-        if is_due(moment, last_run, hours):
-            return moment
-        moment += timedelta(minutes=1)
-    return moment
+    this_hour = now.replace(minute=0, second=0, microsecond=0)
+    later = (this_hour + timedelta(hours=number) for number in range(3 * 24))
+    at_minute = (m.replace(minute=hours.minute) if m.hour == hours.hour else m for m in later)
+    # it is due by tomorrow at its hour; three days are a safe bound
+    return next(m for m in at_minute if m > now and is_due(m, last_run, hours))

@@ -15,6 +15,7 @@ from nuggets.domain import times
 from nuggets.domain.marks import purge_intent, record_purge, unfinished_purge
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.state import merged_into
+from nuggets.domain.visibility import is_of_conversation
 from nuggets.errors import NotFound, StoreCorrupt, StoreError
 from nuggets.filesystem.hook_files import diaries, drop_diaries
 from nuggets.filesystem.shelf_location import is_database
@@ -186,7 +187,7 @@ def _erase(transactions: Transactions, files: MemoryFiles) -> _Erased:
     why = "has its title or content in a line that someone changed or wrote; take that out by hand"
     mentioning = [f"{path} {why}" for path in files.files_mentioning(versions)]
     dropped, diary_problem = _drop_diaries(store.directory)
-    memories = [note for note in versions if not _is_of_conversation(note)]
+    memories = [note for note in versions if not is_of_conversation(note)]
     backups, unread_backups = erase_from_backups(
         store.directory, ids, lambda note: _may_quote(note, memories), KINDS
     )
@@ -243,7 +244,7 @@ def _merged_with(
     texts = {note.content.strip() for note in versions} - {""}
     alike = [note for note in notes.values() if any(_quotes(note, text) for text in texts)]
     found = {note.id: note for note in (*into, *sources, *alike) if note.id not in last}
-    return tuple(note for note in found.values() if not _is_of_conversation(note))
+    return tuple(note for note in found.values() if not is_of_conversation(note))
 
 
 def _quotes(note: MemoryNote, text: str) -> bool:
@@ -267,14 +268,10 @@ def _conversation_notes(
 def _may_quote(note: MemoryNote, memories: Sequence[MemoryNote]) -> bool:
     """Is it of a conversation that may have gone on when one of the memories was made, or later? It
     may say the same in other words. Whatever was over before cannot."""
-    if not _is_of_conversation(note):
+    if not is_of_conversation(note):
         return False
     made = [times.parse(memory.created_at) for memory in memories]
     return not made or times.parse(note.updated_at) >= min(made) - _LONGEST_PAUSE
-
-
-def _is_of_conversation(note: MemoryNote) -> bool:
-    return (note.source, note.scope) == ("system", "session")
 
 
 def _describe(note: MemoryNote) -> str:

@@ -11,6 +11,7 @@ from functools import cache
 from nuggets.domain.records import Changes, GraphNoteMetaInput, MemoryNote
 from nuggets.domain.state import State
 from nuggets.domain.times import moment_after, normalize_time
+from nuggets.domain.visibility import is_of_conversation
 from nuggets.errors import InvalidInput, NotFound
 from nuggets.language.text import fold_case, is_unspaced, tokens
 from nuggets.language.word_lists import assent_words, conversation_words, stop_words
@@ -56,7 +57,7 @@ def session_notes(state: State, project: str | None) -> list[MemoryNote]:
 
 def is_session_note(note: MemoryNote) -> bool:
     """Was it made here? People may put notes of their own into the nugget."""
-    return note.nugget_name == NUGGET and (note.source, note.scope) == ("system", "session")
+    return note.nugget_name == NUGGET and is_of_conversation(note)
 
 
 def session_agent(note: MemoryNote) -> str:
