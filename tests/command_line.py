@@ -70,10 +70,13 @@ def run_in_terminal(
     typed: str = "",
     after: str = "",
     react: Callable[[], object] | None = None,
+    answers: Mapping[str, str] | None = None,
     **env: str,
 ) -> tuple[int, bytes]:
     """Exit code and every byte that reached the terminal, for someone who types ahead, or as soon
-    as they read a text; `react` is called then, too."""
+    as they read a text; `react` is called then, too. `answers`: what else is typed, each after a
+    text."""
+    waiting = dict(answers or {})
     child, terminal = pty.fork()
     if child == 0:
         os.environ.update({"TERM": "xterm", **env})
@@ -83,6 +86,8 @@ def run_in_terminal(
         if typed and after.encode() in seen:
             os.write(terminal, typed.encode())
             typed = ""
+        for text in [text for text in waiting if text.encode() in seen]:
+            os.write(terminal, waiting.pop(text).encode())
         if react and after.encode() in seen:
             react()
             react = None

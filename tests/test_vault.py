@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import Nuggets
+from command_line import Nuggets, run_in_terminal
 from fault_vault import files_of, vault_storm
 from nuggets import NuggetShelf
 from nuggets.errors import InvalidInput
@@ -282,6 +282,28 @@ def test_the_command_says_what_it_did(nuggets: Nuggets, tmp_path: Path) -> None:
     edit(tmp_path / "vault" / "prefs" / "editor.md", "\nvim\n", "\nemacs\n")
     assert nuggets("vault", folder, "--json").json["updated"][0]["content"] == "emacs"
     assert "emacs" in nuggets("recall", "editor").out
+
+
+def test_a_watched_vault_follows_until_someone_stops_it(nuggets: Nuggets, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    nuggets("remember", "prefs", "editor", "vim")
+
+    def edit() -> None:
+        path = vault / "prefs" / "editor.md"
+        path.write_text(path.read_text().replace("vim", "helix"))
+
+    code, seen = run_in_terminal(
+        *("vault", str(vault), "--watch"),
+        after="1 written",
+        react=edit,
+        answers={"Updated here": "\x03"},
+    )
+
+    assert code == 0, seen
+    assert b"Traceback" not in seen
+    assert "helix" in nuggets("recall", "editor").out
+    assert "0 written, 0 deleted, 1 left" in nuggets("vault", str(vault)).out
+    assert nuggets("vault", str(vault), "--watch", "--dry-run").code == 2
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -71,7 +71,7 @@ def notes_from_json(
 ) -> tuple[tuple[MemoryNote, ...], tuple[str, ...]]:
     """Notes in their documented JSON, and what is wrong with those that are none; what a note
     leaves out is inferred as for any new one."""
-    from nuggets.operations.note_completion import complete_note, name_note
+    from nuggets.operations.note_completion import OURS, complete_note, name_note
     from nuggets.operations.notes_and_links import check_note_limits, note_id
     from nuggets.stores.json_validation import check_note, check_savable
 
@@ -79,6 +79,8 @@ def notes_from_json(
     for number, shape in enumerate(shapes, 1):
         where = f"note {number}"
         try:
+            if isinstance(shape, dict):  # what is derived is not looked at
+                shape = {name: value for name, value in shape.items() if name not in OURS}
             checked = name_note(check_note(shape, where), where)
             where += f" ({checked['title']!r:.80})"
             check_savable(checked, where)

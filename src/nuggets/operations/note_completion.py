@@ -1,5 +1,6 @@
 """Notes that others wrote as JSON: what a new one lacks is filled in, and the whole is checked."""
 
+from functools import lru_cache
 from typing import Any
 
 from nuggets.domain.codec import json_fields, note_from_json, note_to_json
@@ -110,9 +111,9 @@ def normalize_note(note: MemoryNote) -> MemoryNote:
     if not sessions and note.last_hit_session:
         sessions = (note.last_hit_session,)
     return note._replace(
-        created_at=normalize_time(note.created_at),
-        updated_at=normalize_time(note.updated_at),
-        last_accessed_at=normalize_time(note.last_accessed_at),
+        created_at=_normalize_time(note.created_at),
+        updated_at=_normalize_time(note.updated_at),
+        last_accessed_at=_normalize_time(note.last_accessed_at),
         last_rewritten_at=_normalize_optional_time(note.last_rewritten_at),
         archived_at=_normalize_optional_time(note.archived_at) if note.hidden else None,
         last_inspected_at=_normalize_optional_time(note.last_inspected_at),
@@ -126,5 +127,8 @@ def normalize_note(note: MemoryNote) -> MemoryNote:
     )
 
 
+_normalize_time = lru_cache(maxsize=64)(normalize_time)  # those of a note are mostly the same
+
+
 def _normalize_optional_time(moment: str | None) -> str | None:
-    return normalize_time(moment) if moment else None
+    return _normalize_time(moment) if moment else None

@@ -37,7 +37,8 @@ _PAUSE = 1.0  # seconds between two looks: an editor saves seldom more often
 def _watch(
     call: Call, run: Callable[[], Outcome], folders: Callable[[], Iterable[str]], ending: str
 ) -> Outcome:
-    """Run whenever something has changed on either side, until someone stops it."""
+    """Run whenever something has changed on either side, until someone stops it. What it writes
+    itself lets it look once more: an edit that is made meanwhile is not missed."""
     seen: tuple[Any, ...] = ()
     with suppress(KeyboardInterrupt):
         while True:
@@ -50,8 +51,7 @@ def _watch(
                         print_outcome(outcome, as_json=call.options.json)
                 except NuggetsError as problem:  # a drive may come back
                     warn(f"Warning: {escape_controls(str(problem))}")
-                looks = tuple(folder_fingerprint(folder, ending) for folder in folders())
-                seen = (call.shelf.revision, looks)
+                seen = now
             time.sleep(_PAUSE)
     return Outcome(None, [])
 
@@ -211,14 +211,17 @@ def _pair_once(call: Call) -> Outcome:
     is_quiet = True
     for done in results:
         lines += _came_in_lines(done, options.dry_run, done.conflicts)
-        verb = "Would tell" if options.dry_run else "Told"
         others = pluralize(done.machines, "other machine")
-        changes = pluralize(done.written, "change")
-        lines.append(f"{verb} {changes} to {others} through {one_line(done.folder)}")
+        has_come_in = bool(done.added or done.updated or done.removed)
+        if done.written or has_come_in:
+            verb = "Would tell" if options.dry_run else "Told"
+            told = f"{verb} {pluralize(done.written, 'change')} to {others}"
+        else:
+            told = f"Nothing is new here or on {others}"
+        lines.append(f"{told} through {one_line(done.folder)}")
         lines += _purged_lines(call, done)
         lines += _problem_lines(done.problems)
-        is_quiet &= not (done.added or done.updated or done.removed or done.written)
-        is_quiet &= not done.problems
+        is_quiet &= not (done.written or has_come_in or done.problems)
     shape = {"pairs": [_notes_to_json(done) for done in results], "dryRun": options.dry_run}
     return Outcome(shape, lines, is_read_only=is_quiet)
 

@@ -83,7 +83,7 @@ def make_note(
     return {
         "id": f"note-{nugget}-{digest[:16]}",
         "nuggetName": nugget,
-        "title": title.strip() or title_from_text(content),
+        "title": title.strip() or title_from_text(content).removesuffix(":"),
         "content": content.strip("\n") or title,
         "tags": fitting_tags(tags),
         "links": [],

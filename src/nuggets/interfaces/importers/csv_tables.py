@@ -8,6 +8,7 @@ from typing import Any
 
 from nuggets.domain.limits import CONTENT_BYTES
 from nuggets.errors import InvalidInput
+from nuggets.interfaces import pluralize
 from nuggets.interfaces.importers import Json, Records, make_note, moment
 
 _TEXT_COLUMNS = (  # of our export: never JSON
@@ -37,7 +38,8 @@ def read_rows(text: str, name: str, at: str, found: Records) -> None:
             place = f"{name}, line {rows.line_num}"
             note = _own_note(head, row) if is_own else _other_note(head, row, found.nugget, at)
             if len(row) != len(head) and row:
-                found.problems.append(f"{place}: {len(row)} values for {len(head)} columns")
+                values = pluralize(len(row), "value")
+                found.problems.append(f"{place}: {values} for {len(head)} columns")
             elif note:
                 found.add(note, place)
     except csv.Error as problem:
