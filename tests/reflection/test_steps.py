@@ -147,6 +147,7 @@ def test_lines_of_code_tables_and_numbered_steps_may_come_again(content: str) ->
         "Press the button\nWait one minute\nPress it again\nWait one minute",
         "Anna: may I?\nBen: deploy.\nAnna: really?\nBen: deploy.",
         "Anna\n3\nBen\n3",
+        "Is it safe\nYes.\nIs it fast\nYes.",
         "3\n3\n5",
     ],
 )
@@ -166,6 +167,7 @@ def test_a_line_may_come_again_in_another_section_and_a_short_one_after_others(
             "## A\n- ask Mara before that\n- go",
         ),
         ("上传之前请先检查\n好\n上传之前请先检查", "上传之前请先检查\n好"),
+        ("We ship weekly.\nAsk Ops.\nWe ship weekly.", "We ship weekly.\nAsk Ops."),
     ],
 )
 def test_within_a_section_what_follows_itself_or_is_a_statement_is_said_once(

@@ -222,8 +222,8 @@ def _find_swapped(
         ):
             return tuple(sorted((follows, in_key[known])))
     for j, i in in_key.items():
-        left, right = _beside(key_words, j)
-        around = _beside(question.words, i)
+        left, right = _places_around(key_words, j)
+        around = _places_around(question.words, i)
         if (in_key.get(right), in_key.get(left)) == around:
             return around
     return ()
@@ -237,7 +237,7 @@ def _have_between(a: int, b: int, places: Iterable[int]) -> bool:
     return any(min(a, b) < place < max(a, b) for place in places)
 
 
-def _beside(words: Sequence[str], place: int) -> tuple[int, int]:
+def _places_around(words: Sequence[str], place: int) -> tuple[int, int]:
     """The places before and after one, articles aside."""
     left, right = place - 1, place + 1
     while left > 0 and words[left] in ARTICLES:

@@ -36,7 +36,8 @@ _FIELD = re.compile(r"(?:[-*+•]\s+)?(?:\*\*|__)?\w+(?:[ -]\w+){0,2}:(?:\*\*|__
 _HEADING = re.compile(r"#|-{3,}$|={3,}$|\*\*[^*]+\*\*:?$|__.+__:?$|\[.+\]$|.*:$")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s")
 QUESTION_MARKS = ("?", "？")
-# A shorter line may be meant to come again after others: "Wait one minute", "Ben: deploy".
+SENTENCE_MARKS = (".", "!", "。", "！")
+# A shorter line that is no sentence may be meant to come again after others: "Wait one minute".
 STATEMENT_WORDS = 4
 
 
@@ -94,8 +95,9 @@ def _begins_section(line: str, below: str) -> bool:
 
 
 def _is_statement(line: str) -> bool:
-    # the second counts what is written without spaces
-    return max(len(tokens(line)), len(words(line))) >= STATEMENT_WORDS
+    count = max(len(tokens(line)), len(words(line)))  # the second: of what has no spaces
+    is_sentence = line.endswith(SENTENCE_MARKS) and count > 1  # "Yes." may answer anything
+    return is_sentence or count >= STATEMENT_WORDS
 
 
 def _is_prose(line: str) -> bool:
