@@ -149,11 +149,6 @@ def array(items: Any) -> Schema:
     return {"type": "array", "items": schema_of(items)}
 
 
-def nullable(kind: Any) -> Schema:
-    """The type, or null."""
-    return {"anyOf": [schema_of(kind), {"type": "null"}]}
-
-
 def reference(component: str) -> Schema:
     """A schema of the REST interface, by its name."""
     return {"$ref": f"#/components/schemas/{component}"}

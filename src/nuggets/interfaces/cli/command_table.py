@@ -133,10 +133,7 @@ MODULES = {  # command -> module of this package and what it does, in the order 
     "Encoder": {
         "encoder install": ("audit_doctor_config", "install a sentence encoder for search"),
         "encoder update": ("audit_doctor_config", "encode the notes that have no vector yet"),
-        "encoder status": (
-            "audit_doctor_config",
-            "show whether it is installed, and for how many notes",
-        ),
+        "encoder status": ("audit_doctor_config", "show whether it is installed, and its notes"),
         "encoder remove": ("audit_doctor_config", "remove the encoder and all vectors"),
     },
     "Page": {
@@ -155,10 +152,7 @@ MODULES = {  # command -> module of this package and what it does, in the order 
         "queue drop": ("team", "give up a change that waits or was rejected"),
     },
     "Elsewhere": {
-        "vault": (
-            "vault_and_pair",
-            "edit memory as a folder of Markdown, as in Obsidian",
-        ),
+        "vault": ("vault_and_pair", "edit memory as a folder of Markdown, as in Obsidian"),
         "pair": ("vault_and_pair", "keep machines equal through a folder that they share"),
     },
     "Agents": {
@@ -169,16 +163,10 @@ MODULES = {  # command -> module of this package and what it does, in the order 
     },
     "Reflection": {
         "reflect": ("reflect_promote_schedule", "put in order: archive, tidy, tag, merge, link"),
-        "promote": (
-            "reflect_promote_schedule",
-            "write what was recalled often enough to MEMORY.md",
-        ),
+        "promote": ("reflect_promote_schedule", "write what was recalled often to MEMORY.md"),
         "schedule run": ("reflect_promote_schedule", "run the daily reflection whenever it is due"),
         "schedule status": ("reflect_promote_schedule", "show the last and the next run"),
-        "schedule install": (
-            "reflect_promote_schedule",
-            "install a system timer for the daily reflection",
-        ),
+        "schedule install": ("reflect_promote_schedule", "install a system timer that runs it"),
         "schedule uninstall": ("reflect_promote_schedule", "remove the system timer"),
     },
     "Maintenance": {

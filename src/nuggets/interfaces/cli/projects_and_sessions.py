@@ -135,9 +135,6 @@ def _leave(call: Call) -> Outcome:
     return Outcome({"project": project}, [line])
 
 
-_SHARING_ARGUMENTS = (DRY_RUN_ARGUMENT,)
-
-
 @command(
     "project share",
     DRY_RUN_ARGUMENT,
