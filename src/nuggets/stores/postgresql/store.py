@@ -144,21 +144,20 @@ class PostgresqlStore(Store):
     def _take_advisory_lock(self, wait_seconds: float) -> None:
         if self._locking is None:
             self._locking = Database(self._url, is_session=True)
+        key = f"({LOCKS}, {self._shelf})"
+        script = f"SELECT pg_try_advisory_lock{key}"
+        if wait_seconds:
+            timeout = f"SET LOCAL lock_timeout = {wait_seconds * 1000:.0f}"
+            script = f"{timeout}; SELECT pg_advisory_lock{key} IS NOT NULL"
         try:
-            self._try_advisory_lock(self._locking, wait_seconds)
-        except ConnectionLost:
-            self._try_advisory_lock(self._locking, wait_seconds)
-
-    def _try_advisory_lock(self, lock: Database, wait_seconds: float) -> None:
-        if not wait_seconds:
-            if not lock.run(f"SELECT pg_try_advisory_lock({LOCKS}, {self._shelf})"):
-                raise self._busy(lock)
-            return
-        timeout = f"SET LOCAL lock_timeout = {wait_seconds * 1000:.0f}"
-        try:
-            lock.run(f"{timeout}; SELECT pg_advisory_lock({LOCKS}, {self._shelf})")
+            try:
+                is_held = self._locking.run(script)
+            except ConnectionLost:
+                is_held = self._locking.run(script)
         except StoreBusy:
-            raise self._busy(lock) from None
+            is_held = False
+        if not is_held:
+            raise self._busy(self._locking)
 
     def _busy(self, lock: Database) -> StoreBusy:
         holder = lock.value(_HOLDER, (LOCKS, self._shelf)) or "another process"

@@ -389,22 +389,12 @@ def _refuse_other_files(path: str) -> None:
         raise StoreCorrupt(
             f"{path} is empty: something cut the database off. It is left as it is. {WAY_OUT}"
         )
-    for suffix in ("-wal", "-shm"):
-        _refuse_in_place_of_log(f"{path}{suffix}")
-
-
-def _refuse_in_place_of_log(path: str) -> None:
-    """Raise an error if something else stands where SQLite has its log, or the log's index: each
-    process would lock the others out, and they would wait."""
-    try:
-        status = os.lstat(path)
-    except OSError:
-        return  # it is made when it is needed
-    if not stat.S_ISREG(status.st_mode):
-        raise StoreError(
-            f"{path} is {_kind_of_file(status)}, and a file of SQLite belongs there. Nothing was "
-            "changed; move it away"
-        )
+    for log in (f"{path}-wal", f"{path}-shm"):  # each process would lock the others out, and wait
+        if os.path.lexists(log) and not stat.S_ISREG((status := os.lstat(log)).st_mode):
+            raise StoreError(
+                f"{log} is {_kind_of_file(status)}, and a file of SQLite belongs there. Nothing "
+                "was changed; move it away"
+            )
 
 
 def _kind_of_file(status: os.stat_result) -> str:
