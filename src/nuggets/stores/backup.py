@@ -35,7 +35,7 @@ from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import (
     APPLICATION,
     Database,
-    ExplainErrors,
+    explain_errors,
     quote_path,
     refuse_foreign_tables,
     remove_database,
@@ -121,7 +121,7 @@ def _connect(uri: str, path: str) -> Iterator[Database]:
         raise StoreError(f"{path} cannot be opened: {problem}") from problem
     database = Database(path, connection)
     try:
-        with ExplainErrors(path):
+        with explain_errors(path):
             refuse_foreign_tables(connection, path)
             yield database
     finally:
@@ -196,7 +196,7 @@ def erase_from_backups(
     unreached: list[str] = []
     for path in list_backups(directory):
         try:
-            with ExplainErrors(path):
+            with explain_errors(path):
                 _erase_from_backup(path, note_ids, may_quote, kinds)
         except (NuggetsError, OSError):
             unreached.append(path)

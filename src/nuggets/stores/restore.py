@@ -28,7 +28,7 @@ from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import (
     WRITE_AHEAD_LOG,
     Database,
-    ExplainErrors,
+    explain_errors,
     reading_file,
     remove_database,
     sync_file,
@@ -76,7 +76,7 @@ def restore(directory: str, path: str, now: str, checks: RecordChecks) -> Restor
     private_directory(directory)
     current = os.path.join(directory, "nuggets.db")
     temporary = temporary_path(current)
-    with hold_shelf_lock(directory), ExplainErrors(current):
+    with hold_shelf_lock(directory), explain_errors(current):
         try:
             if unpack(path, temporary) != result.backup.checksum:
                 raise Conflict(f"{path} was changed meanwhile. Nothing was restored; retry")

@@ -5,7 +5,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
@@ -62,11 +62,11 @@ def _refuse_damaged(copy: str) -> None:
     """Raise an error if the database of the copy has what cannot be read; what can be read of a
     note is checked when it comes in."""
     from nuggets.stores.doctor.database_defects import NOTES, check_records
-    from nuggets.stores.sqlite.database import ExplainErrors, open_read_only
+    from nuggets.stores.sqlite.database import reading_file
 
     path = os.path.join(copy, "nuggets.db")
     if os.path.exists(path):
-        with closing(open_read_only(path)) as database, ExplainErrors(path):
+        with reading_file(path) as database:
             check_records(database, NOTES, in_place=False)
 
 

@@ -37,7 +37,7 @@ from nuggets.stores.exports.render import (
     nugget_text,
 )
 from nuggets.stores.sql.state import SqlState
-from nuggets.stores.sqlite.database import Database, ExplainErrors
+from nuggets.stores.sqlite.database import Database, explain_errors
 
 _COARSEST_NS = 2 * 10**9  # the coarsest file time (FAT: 2 s; ext3, HFS+ and NFS: 1 s)
 _LEFTOVER_SECONDS = 60.0  # older temporary files have no living writer
@@ -68,7 +68,7 @@ def refresh(
     file = _identity(path)
     waiting: list[_Rendered] = []
     try:
-        with ExplainErrors(path):
+        with explain_errors(path):
             database.begin(writing=False)
             exported, state = current_revision(database), SqlState(lambda: database)
             if not exported.revision:

@@ -10,7 +10,6 @@ import sqlite3
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from types import TracebackType
 from typing import Any
 from weakref import WeakSet
 
@@ -207,32 +206,26 @@ def open_read_only(path: str, *, immutable: bool = False) -> Database:
 @contextmanager
 def reading_file(path: str) -> Iterator[Database]:
     """The database in a file, for reading only; errors of what is read say what to do."""
-    with ExplainErrors(path), closing(open_read_only(path)) as database:
+    with explain_errors(path), closing(open_read_only(path)) as database:
         yield database
 
 
-class ExplainErrors:
-    """Translates SQLite errors of rows that are fetched inside, as `Database` does."""
+@contextmanager
+def explain_errors(path: str, find_damage: Callable[[], str] = lambda: "") -> Iterator[None]:
+    """Translates SQLite errors of rows that are fetched inside, as `Database` does.
 
-    def __init__(self, path: str, find_damage: Callable[[], str] | None = None) -> None:
-        """`find_damage`: asked after any other failure inside, which damage may explain."""
-        self._path = path
-        self._find_damage = find_damage
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: object, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if isinstance(problem, FAILURES):
-            raise explain_error(problem, self._path) from problem
-        if self._find_damage is None or not isinstance(problem, Exception):
-            return
-        if not isinstance(problem, NuggetsError | OSError):
-            damage = self._find_damage()
-            if damage:
-                raise _damage_error(self._path, damage) from problem
+    `find_damage`: asked after any other failure inside, which damage may explain.
+    """
+    try:
+        yield
+    except FAILURES as problem:
+        raise explain_error(problem, path) from problem
+    except (NuggetsError, OSError):
+        raise
+    except Exception as problem:
+        if damage := find_damage():
+            raise _damage_error(path, damage) from problem
+        raise
 
 
 def create(path: str, statements: Iterable[str]) -> None:

@@ -19,7 +19,7 @@ from nuggets.stores.sql import schema
 from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sqlite.database import (
     Database,
-    ExplainErrors,
+    explain_errors,
     refuse_orphaned_log,
 )
 
@@ -59,7 +59,7 @@ class Registers(NamedTuple):
 def read_registers(database: Database) -> Registers:
     """Read them; `StoreError` if a later version wrote the database."""
     try:
-        with ExplainErrors(database.path):
+        with explain_errors(database.path):
             rows = database.execute(_REGISTERS).fetchall()
     except StoreError:
         meta = schema.read_meta(database)

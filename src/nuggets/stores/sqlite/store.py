@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from nuggets.domain import times
@@ -25,7 +25,7 @@ from nuggets.stores.process_lock import hold_shelf_lock, shelf_lock
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.store import Store
-from nuggets.stores.sqlite.database import Database, ExplainErrors, create
+from nuggets.stores.sqlite.database import Database, create, explain_errors
 from nuggets.stores.sqlite.opening import (
     Connection,
     Registers,
@@ -207,15 +207,15 @@ class SqliteStore(Store):
                 "Nothing was changed; try again"
             )
 
-    def _explain_errors(self) -> ExplainErrors:
-        return ExplainErrors(self._path, self._find_damage if self._path else None)
+    def _explain_errors(self) -> AbstractContextManager[None]:
+        return explain_errors(self._path, self._find_damage)
 
     def _find_damage(self) -> str:
         """What is wrong with the database, if anything is: a row that is damaged fails where
         nobody expects it."""
         from nuggets.stores.doctor.database_defects import find_database_defects
 
-        defects = find_database_defects(self._path, self._kinds)
+        defects = find_database_defects(self._path, self._kinds) if self._path else ()
         return next((defect.problem for defect in defects), "")
 
     def _prepare(self, *, import_edits: bool) -> None:
