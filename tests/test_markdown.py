@@ -5,7 +5,8 @@ import os
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nuggets.maintenance.export_forms import Names, safe_name
+from nuggets.language.text import fold_case
+from nuggets.maintenance.export_forms import free_name, safe_name
 
 
 @given(st.text(max_size=300))
@@ -21,11 +22,12 @@ def test_no_title_leads_out_of_its_directory_or_is_too_long(title: str) -> None:
 
 @given(st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3)), max_size=30))
 def test_no_two_notes_have_one_file_whatever_the_case(titles: list[tuple[str, str]]) -> None:
-    notes = [(f"note-{number:08x}", *pair) for number, pair in enumerate(titles)]
-    names = Names(notes)
+    names: list[str] = []
+    for number, (folder, title) in enumerate(titles):
+        taken = {fold_case(name) for name in names}
+        names.append(free_name(safe_name(folder), f"note-{number:08x}", title, taken))
 
-    assert len(names) == len(notes)
-    assert len({name.casefold() for name in names.values()}) == len(notes)
+    assert len({name.casefold() for name in names}) == len(titles)
 
 
 def test_reserved_and_empty_names_are_made_harmless() -> None:

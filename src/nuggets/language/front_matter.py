@@ -52,6 +52,13 @@ def read_fields(lines: Sequence[str]) -> dict[str, Any]:
     return fields
 
 
+def list_of(value: object) -> list[Any]:
+    """What a field lists."""
+    if isinstance(value, str):  # people, and Obsidian, write several in one line too
+        return value.replace(",", " ").split()
+    return value if isinstance(value, list) else []
+
+
 def _entries(lines: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
     """Each key with what follows it in its line, and the lines that belong to it."""
     entry: tuple[str, str, list[str]] | None = None

@@ -8,7 +8,8 @@ are valid on every file system and never lead out of the directory.
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Callable, Container, Iterable, Iterator
 from urllib.parse import quote
 
 from nuggets.domain import codec
@@ -33,22 +34,14 @@ _TAIL = 8  # characters at the end of an id, used when two notes have one title
 # --- Markdown: a file for each note -------------------------------------------------------------
 
 
-class Names(dict[str, str]):
-    """The file name of each note id: `<nugget>/<title>`, unique also if case is ignored."""
-
-    def __init__(self, notes: Iterable[tuple[str, str, str]]) -> None:
-        """`notes`: id, nugget and title of each."""
-        super().__init__()
-        taken: set[str] = set()
-        for note_id, nugget, title in notes:
-            name = f"{safe_name(nugget)}/{safe_name(title)}"
-            if fold_case(name) in taken:
-                name = f"{name} {safe_name(note_id[-_TAIL:])}"
-            number = 2
-            while fold_case(name) in taken:
-                name, number = f"{name} {number}", number + 1
-            taken.add(fold_case(name))
-            self[note_id] = name
+def free_name(folder: str, note_id: str, title: str, taken: Container[str]) -> str:
+    """`<folder>/<title>`, as no other file is called, also if case is ignored; `taken`: folded."""
+    stem = name = os.path.join(folder, safe_name(title))
+    number = 1
+    while fold_case(name) in taken:
+        name = f"{stem} {safe_name(note_id[-_TAIL:])}" + (f" {number}" if number > 1 else "")
+        number += 1
+    return name
 
 
 def safe_name(text: str) -> str:
@@ -68,7 +61,11 @@ def markdown_files(
     notes: Callable[[], Iterable[MemoryNote]], form: str
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
     """A file for each note; `notes` is asked once for the names and once for the texts."""
-    names = Names((note.id, note.nugget_name, note.title) for note in notes())
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for note in notes():
+        names[note.id] = free_name(safe_name(note.nugget_name), note.id, note.title, taken)
+        taken.add(fold_case(names[note.id]))
     style: LinkStyle = "wikilink" if form == "obsidian" else "markdown"
     log: list[tuple[str, str]] = []
     for note in notes():

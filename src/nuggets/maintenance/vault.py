@@ -27,7 +27,7 @@ from nuggets.filesystem.untrusted_folder import (
     replace_plain,
 )
 from nuggets.language.text import fold_case
-from nuggets.maintenance.export_forms import safe_name
+from nuggets.maintenance.export_forms import free_name, safe_name
 from nuggets.maintenance.folder_register import (
     check_place,
     digest_of,
@@ -38,7 +38,6 @@ from nuggets.maintenance.folder_register import (
 from nuggets.maintenance.vault_notes import (
     ENDING,
     VaultFile,
-    new_path,
     rename_links,
     stem_of,
     vault_text,
@@ -358,18 +357,18 @@ class Vault:
         there = {entry.note: path for path, entry in register.files.items()}
         there |= {note: path for path, note in intake.notes.items()}
         paths = {note: path for note, path in there.items() if note in notes}
-        taken = {fold_case(path) for path in (*scan.found, *paths.values())}
+        taken = {fold_case(path.removesuffix(ENDING)) for path in (*scan.found, *paths.values())}
         moved = {intake.notes[p]: old for p, old in intake.old_paths.items() if p in intake.notes}
         for note_id_, note in notes.items():
             path = paths.get(note_id_, "")
             entry = register.files.get(path)
             is_renamed = entry is not None and entry.stem != safe_name(note.title)
-            if not path:
-                paths[note_id_] = new_path(note, safe_name(note.nugget_name), taken)
-            elif is_renamed and path not in scan.edited and path not in left_alone:
-                paths[note_id_] = new_path(note, os.path.dirname(path), taken)
-                moved[note_id_] = path
-            taken.add(fold_case(paths[note_id_]))
+            folder = os.path.dirname(path) if path else safe_name(note.nugget_name)
+            if not path or (is_renamed and path not in scan.edited and path not in left_alone):
+                paths[note_id_] = free_name(folder, note.id, note.title, taken) + ENDING
+                if path:
+                    moved[note_id_] = path
+            taken.add(fold_case(paths[note_id_].removesuffix(ENDING)))
         return {note: path for note, path in paths.items() if path not in left_alone}, moved
 
     def _find_entry(

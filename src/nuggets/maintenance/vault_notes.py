@@ -6,7 +6,7 @@ title or an alias.
 """
 
 import os
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nuggets.domain import codec
@@ -17,8 +17,8 @@ from nuggets.domain.records import DEFAULT_REASON, MemoryNote
 from nuggets.domain.times import normalize_time
 from nuggets.errors import InvalidInput
 from nuggets.language.code_fences import without_code
+from nuggets.language.front_matter import list_of
 from nuggets.language.text import fold_case
-from nuggets.maintenance.export_forms import safe_name
 from nuggets.operations.notes_and_links import normal_content
 
 Json = dict[str, Any]
@@ -31,16 +31,6 @@ _COUNTED = ("hits", "lastHitSession", "hitSessions", "lastInspectedAt")
 
 
 # --- names of files -------------------------------------------------------------------------------
-
-
-def new_path(note: MemoryNote, directory: str, taken: Container[str]) -> str:
-    """The path of a note's file that no other has, also if case is ignored; `taken`: folded."""
-    stem, number = safe_name(note.title), 1
-    name = stem
-    while fold_case(path := os.path.join(directory, name + ENDING)) in taken:
-        number += 1
-        name = f"{stem} {note.id[-8:]}" if number == 2 else f"{stem} {note.id[-8:]} {number}"
-    return path
 
 
 def wikilink_name(path: str) -> str:
@@ -135,7 +125,7 @@ class VaultFile:
             shape[ALIASES] = aliases
         if known is None:
             shape |= {"nuggetName": self.nugget, "hidden": False}
-            shape["tags"] = [str(tag) for tag in _list_of(shape.get("tags"))]
+            shape["tags"] = [str(tag) for tag in list_of(shape.get("tags"))]
             return shape
         there, before = (
             set(ids.values()),
@@ -150,7 +140,7 @@ class VaultFile:
             shape.pop(field, None)
         shape.update((field, getattr(known, name)) for field, name in _FIXED.items())
         shape.setdefault("hidden", False)
-        own = own_tags(map(str, _list_of(shape.get("tags"))), known.nugget_name)
+        own = own_tags(map(str, list_of(shape.get("tags"))), known.nugget_name)
         is_same = set(own) == set(own_tags(known.tags, known.nugget_name))
         shape["tags"] = list(known.tags) if is_same else list(own)
         if "\n".join(shape["content"].split()) == "\n".join(known.content.split()):
@@ -207,7 +197,7 @@ def _adopt(fields: Json) -> Json:
     mistaken = [name for name in fields if name in _OURS and name not in _PEOPLES]
     words = [fields[name] for name in mistaken if isinstance(fields[name], str)]
     adopted = {name: value for name, value in fields.items() if name not in mistaken}
-    tags = [*_list_of(fields.get("tags")), *(word for word in words if len(word) <= TAG_CHARACTERS)]
+    tags = [*list_of(fields.get("tags")), *(word for word in words if len(word) <= TAG_CHARACTERS)]
     try:
         adopted["createdAt"] = normalize_time(str(fields["createdAt"]))
     except (InvalidInput, KeyError):
@@ -221,12 +211,6 @@ _PEOPLES = ("title", "tags", "nuggetName", "createdAt")  # what they mean as wel
 
 def _find(ids: Mapping[str, str], target: str) -> str | None:
     return ids.get(fold_case(target.removesuffix(ENDING)))
-
-
-def _list_of(value: object) -> list[Any]:
-    if isinstance(value, str):  # people write several in one line too
-        return value.replace(",", " ").split()
-    return value if isinstance(value, list) else []
 
 
 def _nugget_of(path: str) -> str:

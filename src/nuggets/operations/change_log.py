@@ -356,7 +356,34 @@ def to_line(change: Change) -> str:
 
 def read_line(line: bytes, machine: str) -> Change:
     """The change of a line that `to_line` wrote."""
-    shape = codec.loads(line, "a log")
+    return _to_change(codec.loads(line, "a log"), machine)
+
+
+def check_line(line: bytes, machine: str, where: str) -> Change:
+    """The change of a line that anyone may have written; `InvalidInput` says what is wrong."""
+    given: _Line = read(codec.loads(line, where), _Line, where, DOCUMENTED)
+    at = normalize_time(given.at, where)
+    seen = {name: normalize_time(moment, where) for name, moment in given.seen.items()}
+    if max(seen.values(), default="") >= at:
+        raise InvalidInput(f"{where}: it is older than what its author has seen")
+    shape: Json = {"n": given.n, "id": given.id, "at": at, "seen": seen, "purged": given.purged}
+    if given.note is not None:
+        whole = {**_COUNTED_HERE, **given.note, "id": given.id, "links": [], "lastAccessedAt": at}
+        shape["note"] = _logged_fields(note_from_whole_json(whole, where))
+        shape["changed"] = [name for name in given.changed if name not in _NOT_LOGGED]
+    shape["unlinked"] = codec.to_json(given.unlinked)
+    shape["linked"] = [
+        {
+            "to": link.to,
+            "reason": checked_reason(link.reason, DEFAULT_REASON),
+            "createdAt": normalize_time(link.created_at or at, where),
+        }
+        for link in given.linked
+    ]
+    return _to_change(shape, machine)
+
+
+def _to_change(shape: Json, machine: str) -> Change:
     links: dict[LinkKey, Any] = {}
     for link in shape.get("unlinked", ()):
         links[_link_key(shape["id"], link["to"], link["reason"])] = None
@@ -373,30 +400,6 @@ def read_line(line: bytes, machine: str) -> Change:
         tuple(shape.get("changed", ())),
         links,
         shape.get("purged", False),
-    )
-
-
-def check_line(line: bytes, machine: str, where: str) -> Change:
-    """The change of a line that anyone may have written; `InvalidInput` says what is wrong."""
-    shape: _Line = read(codec.loads(line, where), _Line, where, DOCUMENTED)
-    at = normalize_time(shape.at, where)
-    seen = {name: normalize_time(moment, where) for name, moment in shape.seen.items()}
-    if max(seen.values(), default="") >= at:
-        raise InvalidInput(f"{where}: it is older than what its author has seen")
-    note = None
-    if shape.note is not None:
-        whole = {**_COUNTED_HERE, **shape.note, "id": shape.id, "links": []}
-        note = _logged_fields(note_from_whole_json({**whole, "lastAccessedAt": at}, where))
-    links: dict[LinkKey, Any] = {}
-    for link in shape.unlinked:
-        links[_link_key(shape.id, link.to, link.reason)] = None
-    for link in shape.linked:
-        reason = checked_reason(link.reason, DEFAULT_REASON)
-        made = normalize_time(link.created_at or at, where)
-        links[_link_key(shape.id, link.to, reason)] = {"reason": reason, "createdAt": made}
-    changed = tuple(name for name in shape.changed if name not in _NOT_LOGGED)
-    return Change(
-        machine, shape.n, shape.id, at, seen, note, changed if note else (), links, shape.purged
     )
 
 

@@ -32,7 +32,7 @@ from nuggets.interfaces.importers import (
 )
 from nuggets.interfaces.importers.instruction_files import is_instruction_file, read_instructions
 from nuggets.language.code_fences import without_code
-from nuggets.language.front_matter import split_front_matter
+from nuggets.language.front_matter import list_of, split_front_matter
 from nuggets.language.text import fold_case
 
 ENDINGS = (".md", ".mdc", ".markdown", ".cursorrules", ".windsurfrules")
@@ -156,10 +156,3 @@ def _reason(line: str, link: re.Match[str]) -> str:
     reason = after[1:].strip() if after.startswith(":") else ""
     reason = reason or (relation[1].strip() if relation else "")
     return reason if 0 < len(reason) <= REASON_CHARACTERS else "mentions it"
-
-
-def list_of(value: object) -> list[Any]:
-    """What a field lists."""
-    if isinstance(value, str):  # Obsidian writes several in one line too
-        return value.replace(",", " ").split()
-    return value if isinstance(value, list) else []
