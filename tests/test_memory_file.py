@@ -214,8 +214,13 @@ def test_what_a_dead_writer_left_is_taken_away_and_nothing_else(tmp_path: Path) 
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     others = ("MEMORY.md.tmp", "MEMORY.md.notes.tmp", "MEMORY.md.1f", "OTHER.md.1f.tmp")
-    alive = f"MEMORY.md.{os.getppid():x}.tmp"
-    for name in (f"MEMORY.md.{ended.pid:x}.tmp", f"MEMORY.md.{1 << 70:x}.tmp", alive, *others):
+    alive = f"MEMORY.md.{os.getppid():x}-1f.tmp"
+    for name in (
+        f"MEMORY.md.{ended.pid:x}-1f.tmp",
+        f"MEMORY.md.{1 << 70:x}-1f.tmp",
+        alive,
+        *others,
+    ):
         (tmp_path / name).touch()
     rewrite(str(path), lambda text: (text, None))
 
