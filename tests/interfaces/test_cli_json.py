@@ -66,7 +66,7 @@ def test_the_option_may_stand_first(nuggets: Nuggets, command: str) -> None:
         (("remember", "../x", "k", "v"), "invalid_input", 2),
         (("remember", "n", "k"), "invalid_input", 2),
         (("remember", "n", "k", "v", "--bogus"), "invalid_input", 2),
-        (("recall", " "), "invalid_input", 2),
+        (("search", " "), "invalid_input", 2),
         (("recall", "k", "--nugget", "nope"), "not_found", 1),
         (("facts", "nope"), "not_found", 1),
         (("note", "show", "nope"), "not_found", 1),
