@@ -470,7 +470,7 @@ def judge(case: Case, files: dict[str, str]) -> Judged:
             note = shelf.create_note("project", "What I know", case.memory)
             case.change(repository)
             recalled = shelf.get_note(note.id)
-            return Judged(case, tuple(shelf.caveats(recalled, ask_git=True)))
+            return Judged(case, tuple(shelf.caveats(recalled)))
 
 
 def rows(quick: bool = False, show: bool = False) -> Iterator[dict[str, Any]]:

@@ -41,8 +41,8 @@ def keep(shelf: NuggetShelf, text: str) -> str:
     return shelf.create_note("project", "What I know", text).id
 
 
-def caveats(shelf: NuggetShelf, note_id: str, *, ask_git: bool = False) -> list[str]:
-    return list(shelf.caveats(shelf.get_note(note_id, session=None), ask_git=ask_git))
+def caveats(shelf: NuggetShelf, note_id: str) -> list[str]:
+    return list(shelf.caveats(shelf.get_note(note_id, session=None)))
 
 
 def move(repository: Path) -> None:
@@ -80,11 +80,10 @@ def test_a_changed_line_and_a_lost_symbol_are_told(shelf: NuggetShelf, repositor
     assert caveats(shelf, at_line) == ["src/auth.py:5 is now line 6"]
 
 
-def test_a_moved_file_is_found_by_git_when_asked(shelf: NuggetShelf, repository: Path) -> None:
+def test_a_moved_file_is_found_by_git(shelf: NuggetShelf, repository: Path) -> None:
     note = keep(shelf, "Tokens are checked in src/auth.py")
     move(repository)
-    assert caveats(shelf, note) == ["src/auth.py: file gone"]
-    assert caveats(shelf, note, ask_git=True) == ["src/auth.py: moved to lib/auth.py"]
+    assert caveats(shelf, note) == ["src/auth.py: moved to lib/auth.py"]
 
 
 @pytest.mark.parametrize("committed", [True, False])
@@ -100,7 +99,7 @@ def test_one_of_two_identical_files_that_is_deleted_was_not_moved(
     if committed:
         git(repository, "commit", "-q", "-a", "-m", "one is enough")
 
-    assert caveats(shelf, note, ask_git=True) == ["src/auth.py: file gone"]
+    assert caveats(shelf, note) == ["src/auth.py: file gone"]
 
 
 def test_a_file_of_another_branch_says_which(shelf: NuggetShelf, repository: Path) -> None:
@@ -163,7 +162,7 @@ def test_another_project_says_nothing_about_the_files_of_this_one(
     elsewhere.mkdir()
     git(elsewhere, "init", "-q")
     other = shelf.for_project(str(elsewhere))
-    assert list(other.caveats(other.get_note(note, session=None), ask_git=True)) == []
+    assert list(other.caveats(other.get_note(note, session=None))) == []
 
 
 def test_the_audit_reports_what_is_outdated(shelf: NuggetShelf, repository: Path) -> None:
@@ -225,5 +224,5 @@ def test_nothing_that_a_repository_configures_is_started(
             f"[core]\n\tfsmonitor = {script}\n\tpager = {script}\n[pager]\n\tlog = {script}\n"
             f'[diff]\n\texternal = {script}\n[diff "evil"]\n\ttextconv = {script}\n'
         )
-    assert caveats(shelf, note, ask_git=True) == ["src/auth.py: moved to lib/auth.py"]
+    assert caveats(shelf, note) == ["src/auth.py: moved to lib/auth.py"]
     assert not proof.exists()

@@ -67,7 +67,7 @@ def test_a_file_that_moved_is_told_by_the_command_the_tools_and_the_next_prompt(
     recalled = work.command("recall", "auth handler")
     answer = work.tool("recall", {"query": "auth handler"})
 
-    assert "src/auth.py: file gone" in prompted
+    assert "src/auth.py: moved to lib/auth.py" in prompted
     assert "Caution: src/auth.py: moved to lib/auth.py" in recalled
     assert "src/auth.py: moved to lib/auth.py" in said(answer)
     assert answer.structured_content["caveats"] == ["src/auth.py: moved to lib/auth.py"]

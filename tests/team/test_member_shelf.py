@@ -234,7 +234,7 @@ def test_no_file_of_the_server_is_looked_at(member: Open, tmp_path: Path) -> Non
     (checkout / "secret.py").write_text("x = 1\n")
     alice = member("alice").for_client(AGENT).for_project(str(checkout / ".git"))
     note = alice.create_note("work", "File", "See secret.py line 1.", scope="project")
-    assert note.anchors == () and alice.caveats(note, ask_git=True) == []
+    assert note.anchors == () and alice.caveats(note) == []
     with pytest.raises(NotFound, match="MEMORY"):
         alice.read_memory_file()
     refused = [row.name for row in OPERATIONS.values() if isinstance(row.team, Refused)]

@@ -1,8 +1,9 @@
 """What git knows of a repository: what identifies it wherever it is, and where files were moved."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 
 from nuggets.domain.records import Anchor
 from nuggets.errors import StoreError
@@ -17,7 +18,7 @@ from nuggets.filesystem.current_project import (
     repository_stamp,
 )
 from nuggets.filesystem.hook_files import hook_path
-from nuggets.filesystem.processes import CONFIG_BYTES, run_git
+from nuggets.filesystem.processes import CONFIG_BYTES, GIT_SECONDS, run_git
 from nuggets.named_tuple import NamedTuple
 
 # --- identity ---------------------------------------------------------------------------------
@@ -164,16 +165,21 @@ def _write(path: str, text: str) -> None:
 
 # --- files that were moved --------------------------------------------------------------------
 
-# Found by the renames that git recorded. Starts git, so it runs only on request, or once a day.
+# Found by the renames that git recorded. Starts git, so it is asked only if a file is gone.
 MOST_COMMITS = (
     2000  # of a large repository that are looked at; what was moved before is told as gone
 )
 
 
-def find_moved(root: str, anchors: Iterable[Anchor]) -> dict[str, str]:
-    """For the anchored files that are gone, by path, where they are now, as far as it is known."""
+def find_moved(
+    root: str, anchors: Iterable[Anchor], seconds: float | None = None
+) -> dict[str, str]:
+    """For the anchored files that are gone, by path, where they are now, as far as it is known.
+
+    `seconds`: how long git may take to say so.
+    """
     gone = {anchor.path: anchor for anchor in anchors if is_gone(root, anchor)}
-    renames = _renames(root) if gone else []
+    renames = _renames(root, _index_stamp(root), seconds or GIT_SECONDS) if gone else ()
     now = {path: _follow(path, renames) for path in gone}
     return {
         path: new
@@ -182,13 +188,22 @@ def find_moved(root: str, anchors: Iterable[Anchor]) -> dict[str, str]:
     }
 
 
-def _renames(root: str) -> list[tuple[str, str]]:
+def _index_stamp(root: str) -> int:
+    """Changes with what is committed, staged or checked out; 0 if that is not known."""
+    with suppress(OSError):
+        return os.stat(os.path.join(git_directory(root), "index")).st_mtime_ns
+    return 0
+
+
+@lru_cache(maxsize=4)  # of a session's many memories several may name files that are gone
+def _renames(root: str, stamp: int, seconds: float) -> Sequence[tuple[str, str]]:
     """The renames of the last commits, oldest first, and of what is staged."""
     options = ("-z", "-M", "--diff-filter=R", "--name-status", "--no-ext-diff", "--no-textconv")
     git = git_directory(root)
     last = (f"-n{MOST_COMMITS}", "--format=", "HEAD", "--")
-    committed = run_git(git, "log", *options, *last, work_tree=root)
-    staged = run_git(git, "diff", "--cached", *options, "HEAD", "--", work_tree=root)
+    committed = run_git(git, "log", *options, *last, work_tree=root, seconds=seconds)
+    now = ("--cached", *options, "HEAD", "--")
+    staged = run_git(git, "diff", *now, work_tree=root, seconds=seconds)
     return [*_parse_renames(committed)[::-1], *_parse_renames(staged)]
 
 
@@ -201,7 +216,7 @@ def _parse_renames(output: str) -> list[tuple[str, str]]:
     ]
 
 
-def _follow(path: str, renames: list[tuple[str, str]]) -> str:
+def _follow(path: str, renames: Iterable[tuple[str, str]]) -> str:
     """The last name of a file; the first one if it was not renamed."""
     for old, new in renames:
         if path == old:

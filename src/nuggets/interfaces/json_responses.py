@@ -82,7 +82,7 @@ def recall_result(
     if result.found:
         note = shelf.get_note(result.note_id, session=None)
         shape["note"] = brief(note)
-        shape.update(caveats(shelf, note, ask_git=True))
+        shape.update(caveats(shelf, note))
         if result.also:
             shape["also"] = [
                 brief(shelf.get_note(note_id, session=None)) for note_id in result.also
@@ -105,12 +105,12 @@ def search_result(shelf: "NuggetShelf", result: SearchNotesResult) -> Json:
 
 def shown_note(shelf: "NuggetShelf", note: MemoryNote) -> Json:
     """A note that someone opened, with what speaks against relying on it."""
-    return {**codec.note_to_json(note), **caveats(shelf, note, ask_git=True)}
+    return {**codec.note_to_json(note), **caveats(shelf, note)}
 
 
-def caveats(shelf: "NuggetShelf", note: MemoryNote, *, ask_git: bool = False) -> Json:
+def caveats(shelf: "NuggetShelf", note: MemoryNote) -> Json:
     """What speaks against relying on a memory, if anything does."""
-    against = list(shelf.caveats(note, ask_git=ask_git))
+    against = list(shelf.caveats(note))
     return {"caveats": against} if against else {}
 
 

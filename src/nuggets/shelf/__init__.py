@@ -782,11 +782,11 @@ class NuggetShelf:
         """Does it belong to another project than the current one?"""
         return is_foreign(note, self.project)
 
-    def caveats(self, note: MemoryNote, *, ask_git: bool = False) -> Sequence[str]:
+    def caveats(self, note: MemoryNote, *, git_seconds: float | None = None) -> Sequence[str]:
         """Reasons not to rely on a memory, in a few words each: it is not valid now, contradicts
         another one, or names files and lines that have changed since.
 
-        `ask_git`: also where a missing file went.
+        `git_seconds`: how long git may take to say where a missing file went.
         """
         invalid = self.invalidity(note)
         caveats = [invalid] if invalid else []
@@ -794,7 +794,7 @@ class NuggetShelf:
         if rivals:
             others = self.get_notes(rivals).values()
             caveats += [f"contradicts {other.id}" for other in others if not other.hidden]
-        return [*caveats, *self._stale_reasons(note, ask_git=ask_git)]
+        return [*caveats, *self._stale_reasons(note, git_seconds=git_seconds)]
 
     # --- sessions -------------------------------------------------------------------------
 
@@ -1049,7 +1049,7 @@ class NuggetShelf:
             Finding("outdated", (note.id,), f"{note.title!r:.80}: {reason}")
             for note in notes
             if note.anchors
-            for reason in self._stale_reasons(note, ask_git=True)
+            for reason in self._stale_reasons(note)
         ]
         return [*self._clean_up.audit(), *outdated]
 
@@ -1286,11 +1286,8 @@ class NuggetShelf:
         """
         self.import_file_edits()
 
-        def caveats(note: MemoryNote) -> Sequence[str]:
-            return self._stale_reasons(note, ask_git=False)
-
         with self._transactions.reading():
-            return self._memory_files.text_that_holds(self.memory_path(path), caveats)
+            return self._memory_files.text_that_holds(self.memory_path(path), self._stale_reasons)
 
     @property
     def _memory_files(self) -> "MemoryFiles":
@@ -1304,7 +1301,7 @@ class NuggetShelf:
             client=self._client.name,
             promote_after=self.settings["promote_after"],
             now=self._clock,
-            stale_reasons=lambda note: self._stale_reasons(note, ask_git=True, of_any_project=True),
+            stale_reasons=lambda note: self._stale_reasons(note, of_any_project=True),
         )
 
     # --- the project someone works in -----------------------------------------------------
@@ -1676,7 +1673,11 @@ class NuggetShelf:
         return find_moved(root, note.anchors)
 
     def _stale_reasons(
-        self, note: MemoryNote, *, ask_git: bool, of_any_project: bool = False
+        self,
+        note: MemoryNote,
+        *,
+        git_seconds: float | None = None,
+        of_any_project: bool = False,
     ) -> Sequence[str]:
         """What has changed of what a note names in its project, by default this one, since it was
         kept."""
@@ -1684,13 +1685,13 @@ class NuggetShelf:
         root = self._folder_of_files(note.project) if is_asked else ""
         if not root:
             return ()
-        from nuggets.filesystem.anchors import stale_reasons
+        from nuggets.filesystem.anchors import is_gone, stale_reasons
 
         moved: Mapping[str, str] = {}
-        if ask_git:
+        if any(is_gone(root, anchor) for anchor in note.anchors):
             from nuggets.filesystem.git_repository import find_moved
 
-            moved = find_moved(root, note.anchors)
+            moved = find_moved(root, note.anchors, git_seconds)
         return stale_reasons(root, note.anchors, moved)
 
     # --- members of a team ----------------------------------------------------------------

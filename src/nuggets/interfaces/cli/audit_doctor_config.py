@@ -69,7 +69,7 @@ def _other_titles(finding: "Finding", names: Mapping[str, str]) -> str:
     reports_broken_settings=True,
 )
 def _doctor(call: Call) -> Outcome:
-    from nuggets.interfaces.hooks.run_hook import DEADLINE_VARIABLE
+    from nuggets.interfaces.hooks import DEADLINE_VARIABLE
 
     with announce("Checking the database, its indexes and the files …"):
         defects = [

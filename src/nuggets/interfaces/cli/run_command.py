@@ -201,7 +201,7 @@ def validity_lines(memory: MemoryNote | RecallResult) -> list[str]:
 
 def caveat_lines(shelf: "NuggetShelf", note: MemoryNote | None) -> list[str]:
     """What speaks against relying on a memory."""
-    caveats = shelf.caveats(note, ask_git=True) if note is not None else ()
+    caveats = shelf.caveats(note) if note is not None else ()
     return [f"Caution: {one_line(caveat)}" for caveat in caveats]
 
 

@@ -2,3 +2,16 @@
 
 A hook never blocks and never fails its host: own deadline, exit 0, silent, errors to a log.
 """
+
+import os
+
+DEADLINE_SECONDS = 1.0
+DEADLINE_VARIABLE = "NUGGETS_HOOK_SECONDS"  # for slow machines
+
+
+def deadline_seconds() -> float:
+    """How long a hook may take."""
+    try:
+        return min(60.0, max(0.1, float(os.environ[DEADLINE_VARIABLE])))
+    except (KeyError, ValueError):
+        return DEADLINE_SECONDS

@@ -23,6 +23,7 @@ from nuggets.interfaces.hooks.help_probability import (
 )
 from nuggets.interfaces.hooks.host_payload import is_command
 from nuggets.interfaces.hooks.memory_lines import (
+    caveats_in_time,
     is_shown,
     quoted_block,
     safe_line,
@@ -107,7 +108,7 @@ def _show(
 ) -> tuple[str, list[str]]:
     """The notes as text, without those that were shown, and their ids."""
     now, new = times.now(), [note for note in notes if note.id not in shown_ids]
-    lines = [_line(note, now, PROMPT_LINE, shelf.caveats(note)) for note in new]
+    lines = [_line(note, now, PROMPT_LINE, caveats_in_time(shelf, note)) for note in new]
     return quoted_block("From memory, on this prompt", lines), [note.id for note in new]
 
 

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from nuggets.filesystem.hook_files import count_miss, log_problem
 from nuggets.filesystem.shelf_location import default_location, is_server
+from nuggets.interfaces.hooks import deadline_seconds
 from nuggets.interfaces.hooks.host_payload import HOST_NAMES, Event, event_of
 from nuggets.interfaces.prompt_quoting import CAMEL_CASE_HOSTS, name_tools
 
 if TYPE_CHECKING:
     from nuggets.interfaces.hooks.orders import WaitingOrder
 
-DEADLINE_SECONDS = 1.0
 PIECE_BYTES = 1 << 16  # as much as a pipe holds on Linux
 MESSAGE_CHARACTERS = 300  # of the reason of a refusal
 WAITING = "Nuggets: waiting: memory is busy. It is kept with the next prompt or command."
 FULL = "Nuggets: the disk is full. Nothing can be kept until there is room; see `nuggets doctor`."
-DEADLINE_VARIABLE = "NUGGETS_HOOK_SECONDS"  # for slow machines
 
 
 def main(argv: Sequence[str]) -> int:
@@ -257,14 +256,7 @@ def _set_deadline(
         os._exit(0)
 
     signal.signal(signal.SIGALRM, end_process)
-    signal.setitimer(signal.ITIMER_REAL, _seconds())
-
-
-def _seconds() -> float:
-    try:
-        return min(60.0, max(0.1, float(os.environ[DEADLINE_VARIABLE])))
-    except (KeyError, ValueError):
-        return DEADLINE_SECONDS
+    signal.setitimer(signal.ITIMER_REAL, deadline_seconds())
 
 
 def _clear_deadline() -> None:

@@ -17,6 +17,7 @@ from nuggets.domain.records import MemoryNote
 from nuggets.domain.visibility import is_observed
 from nuggets.errors import NuggetsError
 from nuggets.interfaces.hooks.memory_lines import (
+    caveats_in_time,
     quoted_block,
     safe_line,
     session_lines,
@@ -219,7 +220,7 @@ def _lines_within(
     lines: dict[str, str] = {}
     too_long = 0
     for note in notes:
-        line = _start_line(note, shelf.caveats(note))
+        line = _start_line(note, caveats_in_time(shelf, note))
         if room.take(line, reserved):
             lines[note.id] = line
             continue

@@ -179,7 +179,7 @@ def _line(call: ToolCall, note: MemoryNote) -> str:
 
 
 def _fence(call: ToolCall, note: MemoryNote, text: str) -> str:
-    caveats = call.shelf.caveats(note, ask_git=True)
+    caveats = call.shelf.caveats(note)
     return fence_note(note, text, project=call.shelf.project, now=call.now, caveats=caveats)
 
 
@@ -198,7 +198,7 @@ def _get_note(
     page = found.content[start : start + PAGE]
     call.shelf.record_reading(found, start, start + len(page))
     shape = full_note(found._replace(content=page))
-    shape.update(json_responses.caveats(call.shelf, found, ask_git=True))
+    shape.update(json_responses.caveats(call.shelf, found))
     links = found.links[:MOST_LINKS]
     around = [f"tags: {', '.join(found.tags)}"]
     around += [f"linked to {link.to}: {one_line(link.reason, LINE)}" for link in links]
