@@ -14,6 +14,7 @@ import pytest
 
 from nuggets.domain.records import Changes
 from nuggets.errors import SettingsError, StoreError
+from nuggets.shelf import NuggetShelf
 from nuggets.stores import open_store
 from store_samples import (
     contents,
@@ -160,6 +161,17 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     _needs("mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(mounted))
     yield mounted
     subprocess.run(["umount", str(mounted)], check=True)
+
+
+def test_a_disk_with_little_room_is_a_finding_of_doctor(small_disk: Path) -> None:
+    with NuggetShelf(str(small_disk / "shelf")) as shelf:
+        shelf.remember("p", "key", "value")
+        before = [defect.kind for defect in shelf.checkup()]
+        (small_disk / "ballast").write_bytes(b"x" * 1024 * 1024)
+        found = [defect for defect in shelf.checkup() if defect.kind == "full disk"]
+
+    assert "full disk" not in before
+    assert len(found) == 1 and "KiB left" in found[0].problem
 
 
 def test_a_full_disk_loses_nothing_and_works_again_when_there_is_room(small_disk: Path) -> None:

@@ -67,14 +67,16 @@ def read_if_plain(path: str) -> bytes:
         return b""
 
 
-def full_disk(path: str) -> str:
-    """What the disk of this file or directory has run out of: space or inodes; "" if of nothing."""
+def full_disk(path: str, least: int = 1) -> str:
+    """What the disk of this file or directory has run out of, space or inodes; "" if of nothing.
+    `least`: bytes that must be left."""
     try:
         disk = os.statvfs(path)
     except OSError:
         return ""
-    if disk.f_blocks and not disk.f_bavail:
-        return "no space left"
+    free = disk.f_bavail * disk.f_frsize
+    if disk.f_blocks and free < least:
+        return f"{free // 1024} KiB left" if free else "no space left"
     if disk.f_files and not disk.f_favail:
         return "no inode left, so no file can be made"
     return ""

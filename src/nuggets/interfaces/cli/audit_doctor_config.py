@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 
 # SQLite wants room for a page of 4 KiB, a log and an index of each at least
-LEAST_FREE = 1 << 20  # bytes
 
 # --- audit, doctor -----------------------------------------------------------------------------
 
@@ -74,7 +73,6 @@ def _doctor(call: Call) -> Outcome:
     with announce("Checking the database, its indexes and the files …"):
         defects = [
             *_settings_defects(call.settings),
-            *_disk_defects(call.settings),
             *call.shelf.checkup(call.options.fix),
             *_connection_defects(),
         ]
@@ -125,20 +123,6 @@ def _settings_defects(settings: "Settings") -> "list[Defect]":
     problem = settings.file_problem
     path = os.path.join(directory_of(settings["dir"]), CONFIG_FILE)
     return [Defect("settings", path, problem, "", harmful=True)] if problem else []
-
-
-def _disk_defects(settings: "Settings") -> "list[Defect]":
-    """A disk on which nothing more can be kept; hooks then only say so."""
-    from nuggets.stores.base import Defect
-
-    folder = directory_of(settings["dir"])
-    try:
-        disk = os.statvfs(folder)
-    except OSError:
-        return []
-    free = disk.f_bavail * disk.f_frsize
-    text = f"the disk has {free // 1024} KiB left. Free some space: nothing more can be kept"
-    return [Defect("disk", folder, text, "", harmful=True)] if free < LEAST_FREE else []
 
 
 def _connection_defects() -> "list[Defect]":

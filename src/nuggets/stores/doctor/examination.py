@@ -28,6 +28,7 @@ from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import reading_file, refuse_orphaned_log
 
+LEAST_FREE = 1 << 20  # bytes: with less, a write of some size fails
 _LOCK_SECONDS = 1.0  # files are put in place in less
 _OUR_NAMES = ("nuggets.", "recalls", "graph", "backups", REPLACED)  # their beginnings
 
@@ -125,9 +126,9 @@ def _find_clock_jump(directory: str) -> Iterator[Defect]:
 
 
 def _find_full_disk(directory: str) -> Iterator[Defect]:
-    full = full_disk(directory)
+    full = full_disk(directory, LEAST_FREE)
     if full:
-        problem = f"its disk has {full}; nothing can be stored until you free some"
+        problem = f"its disk has {full}; little or nothing can be stored until you free some"
         yield Defect("full disk", directory, problem, "", harmful=True)
 
 
