@@ -54,9 +54,8 @@ Weights = Mapping[str, float]
 GRID: dict[str, tuple[float, ...]] = {
     "POSITION": (20, 30, 40, 60, 100),
     "TITLE": (1, 2, 3, 4),
-    "TAG": (0.5, 1, 2),
     "LENGTH_SHARE": (0.2, 0.3, 0.4, 0.5, 0.6),
-    "SATURATION": (0.6, 0.9, 1.2, 1.6),
+    "SATURATION": (0.3, 0.5, 0.7, 0.9, 1.2),
     "EARLIER": (0, 0.2, 0.4, 0.6, 0.8, 1),
     "LATER": (0, 0.1, 0.2, 0.3, 0.4),
     "SECOND": (0, 0.5),
@@ -70,7 +69,7 @@ GRID: dict[str, tuple[float, ...]] = {
 }
 # Where every fit starts: the numbers of an earlier experiment with another analyser.
 START = dict(
-    zip(GRID, (40, 2, 1, 0.4, 1.2, 0.4, 0.2, 0.5, 2, 40, 0.15, 0.4, 0.3, 0.1, -0.1), strict=True)
+    zip(GRID, (40, 2, 0.4, 1.2, 0.4, 0.2, 0.5, 2, 40, 0.15, 0.4, 0.3, 0.1, -0.1), strict=True)
 )
 LEAST_GAIN = 1e-4
 PASSES = 2
@@ -186,7 +185,7 @@ class Shelf:
         if not self.links.size:
             nothing |= {"EARLIER", "LATER", "SECOND", "ASKED"}
         if not any(self.groups):
-            nothing |= {"GROUP", "TAG"}
+            nothing |= {"GROUP"}
         if not self.dated.any():
             nothing |= {"DATE"}
         if not (self.asks.any()):
@@ -260,7 +259,7 @@ class Shelf:
         norm = 1 - share + share * self.length / self.mean
         found = self.found
         content = found.content(weights["POSITION"])
-        stated = weights["TITLE"] * found.title + content + weights["TAG"] * found.tag
+        stated = weights["TITLE"] * found.title + content + found.tag
         stated = np.where(stated > 0, stated, 1.0) / norm[found.note] * self.amounts
         own = np.zeros((len(self.mass), self.count), np.float32)
         np.maximum.at(own, (self.slot_of, found.note), stated)

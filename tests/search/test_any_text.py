@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from example_counts import example_count
-from nuggets.search.query import MOST_SLOTS
+from nuggets.search.vocabulary import MOST_WORDS
 from searchable import found, index_of, note
 
 OTHERS = [note(100 + i, f"Other {i}", f"Nothing of interest, number {i}.") for i in range(10)]
@@ -113,7 +113,7 @@ def test_a_query_of_ten_thousand_words_is_answered_by_its_rarest() -> None:
     query = " ".join(words)
 
     assert found(index, query) == ["This"]
-    assert len(index.explain(query, "note-n-00000001").words) == MOST_SLOTS
+    assert len(index.explain(query, "note-n-00000001").words) == MOST_WORDS
 
 
 def test_a_note_of_a_megabyte_is_found_by_a_word_inside() -> None:

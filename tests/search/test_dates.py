@@ -14,6 +14,7 @@ from nuggets.language.dates import (
 )
 from nuggets.language.text import pieces, tokens
 from nuggets.search.query import tokenize_query
+from nuggets.search.vocabulary import MOST_WORDS
 from searchable import found, index_of, note
 
 RACE = note(1, "Half marathon", "Signed up for the half marathon on 5 October, target 1:50.")
@@ -167,7 +168,7 @@ def test_why_names_the_date_and_where_it_stands() -> None:
 def test_a_page_of_dates_costs_no_more_than_a_question() -> None:
     page = " ".join(f"{year}-{month:02}-05" for year in range(1950, 2050) for month in range(1, 13))
 
-    assert len(tokenize_query(page).dates) == 16
+    assert len(tokenize_query(page).dates) == MOST_WORDS
 
 
 def test_a_diary_in_one_note_is_found_by_any_of_its_days() -> None:

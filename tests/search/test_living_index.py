@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from nuggets.search import documents, postings
+from nuggets.search import documents, note_analyzer, postings
 from nuggets.search.search_index import SearchIndex
 from object_counts import count_held
 from searchable import Shelf, index_of, linked, note
@@ -88,10 +88,17 @@ def test_a_question_that_was_asked_reads_nothing_again_until_something_changes()
 
 def test_what_a_living_index_keeps_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postings, "KEPT_POSTINGS", 0)
-    monkeypatch.setattr(documents, "MOST_KEPT", 0)
+    monkeypatch.setattr(documents, "MOST_KEYS", 0)
     shelf = shelf_of(120)
 
     assert answers(shelf.index) == answers(shelf.index) == answers(another(shelf))
+
+
+def test_a_process_that_forgets_words_reads_notes_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    remembering = answers(shelf_of(120).index)
+    monkeypatch.setattr(note_analyzer, "MOST_KEYS", 5)
+
+    assert answers(shelf_of(120).index) == remembering
 
 
 def test_an_index_that_is_only_asked_does_not_grow_with_new_words(

@@ -294,3 +294,16 @@ def test_why_names_the_field_in_the_language_of_the_note() -> None:
     for asked in ("häuser schlüsseln", "schlüsel"):
         for word in index.explain(asked, "note-n-00000001").words:
             assert word.fields, word
+
+
+def test_a_phrase_is_found_however_many_notes_have_its_words_and_are_asked_for() -> None:
+    early = [note(i, f"Matter {i}", "copper is dearer than cable") for i in range(1, 41)]
+    late = note(50, "Prices", "Much is written here before it comes to this: " * 2 + "copper cable")
+    index = among_others(*early, late)
+
+    few, many = (index.search("copper cable", limit) for limit in (3, 80))
+
+    assert few[0].note.title == "Prices"
+    assert [(one.note.id, one.relevance) for one in many[:3]] == [
+        (one.note.id, one.relevance) for one in few
+    ]

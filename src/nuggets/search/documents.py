@@ -9,7 +9,7 @@ from nuggets.language.dates import YEARS_BACK, ordinal
 from nuggets.language.languages import LANGUAGES
 from nuggets.named_tuple import NamedTuple
 from nuggets.search.note_analyzer import own_tags, tag_label
-from nuggets.search.postings import term_key
+from nuggets.search.postings import MOST_KEYS, term_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -99,15 +99,13 @@ def _years(years_of_notes: "Iterable[int]") -> range:
 # --- each note as ranking needs it, without its words: one row a note -----------------------------
 
 
-ASKS, SAYS_WHEN = 1, 2  # flags; the language stands above them
-LANGUAGE_SHIFT = 2
+ASKS, SAYS_WHEN = 1, 2  # flags
 BETWEEN_LINKS = "\n"
 MOST_LINKS = 32  # of a note, the newest: a note with more is a table of contents
 DIGITS = 17  # of a time in ISO form, to the millisecond
 LINKS_KEPT = 4  # of a note, the newest
 USUAL_LINKS = 2  # a note with more links gives less weight to each
 GROUPS_KEPT = 4  # own tags of a note that make it part of a group
-MOST_KEPT = 50_000  # rows that a long-lived process keeps
 
 _NO_DIGITS = bytes(code for code in range(256) if not b"0"[0] <= code <= b"9"[0])
 _COLUMNS = "doc, note, length, norm, created, flags, boost, groups, links"
@@ -126,10 +124,6 @@ class Document(NamedTuple):
     groups: tuple[str, ...]  # keys of the labels of its own tags
     links: tuple[str, ...]  # note ids
     reach: float  # weight of each of its links
-
-    @property
-    def language(self) -> int:
-        return self.flags >> LANGUAGE_SHIFT
 
     @property
     def day(self) -> int:
@@ -198,7 +192,7 @@ class DocumentReader:
 
     def forget_if_many(self) -> None:
         """Bound the memory of a long-lived process."""
-        if len(self._by_note) > MOST_KEPT:
+        if len(self._by_note) > MOST_KEYS:
             self._by_doc, self._by_note, self._neighbours = {}, {}, {}
 
     def newest(self, count: int) -> list[Document]:
@@ -236,8 +230,7 @@ def created_digits(note: "MemoryNote") -> int:
 
 
 def flags_of(note: "MemoryNote", analysis: "Analysis") -> int:
-    asks = ASKS * note.content.endswith("?")
-    return asks | SAYS_WHEN * analysis.says_when | analysis.language << LANGUAGE_SHIFT
+    return ASKS * note.content.endswith("?") | SAYS_WHEN * analysis.says_when
 
 
 def groups_of(note: "MemoryNote") -> str:

@@ -1,7 +1,6 @@
 """Write changes of notes into the tables of the index. Called inside a write transaction."""
 
 from array import array
-from bisect import bisect_left
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,7 @@ from nuggets.search.documents import (
     read_numbers,
 )
 from nuggets.search.note_analyzer import Analysis, analyze, to_storable, words_of
-from nuggets.search.postings import BLOCK, MOST_KEYS, term_key
+from nuggets.search.postings import BLOCK, KEPT_POSTINGS, MOST_KEYS, term_key
 from nuggets.search.vocabulary import add_words, remove_words
 from nuggets.search.weights import boost
 
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 # Notes with rows of their own. With more, a write takes less time on average and every question a
 # little more: 256 notes of 700 bytes are 33 pages.
 MOST_RECENT = 256
-GATHERED = 2_000_000  # postings that wait for being written together, 20 MB
 
 
 def doc_of(number: int, is_archived: bool) -> int:
@@ -85,7 +83,7 @@ class IndexWriter:
                     self._add(after)
             elif not _ranks_alike(before, after):
                 self._set_facts(before, after)
-            if self._gathered > GATHERED:
+            if self._gathered > KEPT_POSTINGS:
                 self._write()
         self._write()
 
@@ -298,7 +296,7 @@ class PostingsWriter:
     def _write_rows(self, block: int, keys: "Collection[int]", changes: "_Changes") -> list[int]:
         """The keys whose rows were deleted."""
         known = {
-            key: (array("H", docs), bytearray(codes))
+            key: (docs, codes)
             for key, docs, codes in self._database.execute(
                 "SELECT term, docs, codes FROM search_postings"
                 f" WHERE block = ? AND term IN ({placeholders(list(keys))})",
@@ -307,17 +305,15 @@ class PostingsWriter:
         }
         written, emptied = [], []
         for key in keys:
-            docs, codes = known.get(key) or (array("H"), bytearray())
-            added = changes.added.get(key)
-            if added:
-                docs.extend([posting >> 8 for posting in added])
+            docs, codes = known.get(key, (b"", b""))
+            if key in changes.added:
+                added = changes.added[key]
+                docs += array("H", [posting >> 8 for posting in added]).tobytes()
                 codes += bytes([posting & 255 for posting in added])
-            for offset in changes.gone.get(key, ()):
-                place = bisect_left(docs, offset)
-                if place < len(docs) and docs[place] == offset:
-                    del docs[place], codes[place]
+            if key in changes.gone:
+                docs, codes = _without(docs, codes, changes.gone[key])
             if docs:
-                written.append((key, block, docs.tobytes(), bytes(codes)))
+                written.append((key, block, docs, codes))
             else:
                 emptied.append(key)
         self._database.executemany(
@@ -344,6 +340,14 @@ class PostingsWriter:
                     )
                 )
         return sorted(left)
+
+
+def _without(docs: bytes, codes: bytes, gone: "Collection[int]") -> tuple[bytes, bytes]:
+    """A row without some of its documents."""
+    kept = [
+        (doc, code) for doc, code in zip(array("H", docs), codes, strict=True) if doc not in gone
+    ]
+    return array("H", [doc for doc, _ in kept]).tobytes(), bytes([code for _, code in kept])
 
 
 class _Changes:

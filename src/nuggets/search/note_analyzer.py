@@ -18,11 +18,19 @@ from nuggets.language.text import (
 )
 from nuggets.language.word_lists import ENGLISH, stop_words
 from nuggets.named_tuple import NamedTuple
-from nuggets.search.postings import IN_TAG, UNWEIGHTED, encode, levels, squares, term_key
+from nuggets.search.postings import (
+    IN_TAG,
+    MOST_KEYS,
+    UNWEIGHTED,
+    encode,
+    levels,
+    squares,
+    term_key,
+)
 from nuggets.search.weights import POSITION
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence, Set
 
     from nuggets.domain.records import MemoryNote
 
@@ -31,7 +39,6 @@ DATE = f"{LABEL}{DATE_LABEL}"
 META = f"{LABEL}meta="  # before the stem of a word of the nugget's name, the scope, type or subject
 FIELD_SEPARATOR = " \0 "  # separates the title from the content where both are one text
 STOP, SAYS_WHEN, NAMES_DATE, FOREIGN, NUMBER = 1, 2, 4, 8, 16  # marks of a word
-MOST_LETTERS = 1_000_000  # of tokens that a process remembers: more than those of most shelves
 
 
 class Analysis(NamedTuple):
@@ -203,21 +210,20 @@ class Lexicon(dict[str, tuple[Piece, ...]]):
     def __init__(self, language: str) -> None:
         self._language = language
         self._marks = _marks_of_words(language)
-        self._letters = 0
         # By token the key of its term, if it is one word; below 0 (`~key`) if that is a stop word.
         # Not for words with other marks.
         self.keys_of_plain: dict[str, int] = {}
 
-    def learn(self, tokens: "Iterable[str]") -> None:
+    def learn(self, tokens: "Set[str]") -> None:
         """Take apart those of the tokens that are unknown; all of their words are stemmed at once.
 
         A process that has learned many forgets them first, so that its memory is bounded.
         """
-        if self._letters > MOST_LETTERS:
+        if len(self) > MOST_KEYS:
             self.clear()
             self.keys_of_plain.clear()
-            self._letters = 0
-        parted = {token: _words(token) for token in filterfalse(self.__contains__, tokens)}
+        marked = tokens - self.keys_of_plain.keys()  # these, if they are known; most are plain
+        parted = {token: _words(token) for token in filterfalse(self.__contains__, marked)}
         if not parted:
             return
         words = list({word: None for parts in parted.values() for word in parts})
@@ -231,7 +237,6 @@ class Lexicon(dict[str, tuple[Piece, ...]]):
         }
         for token, parts in parted.items():
             self[token] = tuple([pieces_by_word[word] for word in parts])
-            self._letters += len(token)
             if len(parts) == 1:
                 _, term, marks = self[token][0]
                 if not marks & ~(STOP | NUMBER):
@@ -242,7 +247,7 @@ class Lexicon(dict[str, tuple[Piece, ...]]):
 lexicon_of = cache(Lexicon)
 
 
-def words_of(tokens: "Collection[str]", language: int) -> set[tuple[str, str]]:
+def words_of(tokens: "Set[str]", language: int) -> set[tuple[str, str]]:
     """The words that notes are made of, as they are written, with their terms. Numbers are left
     out: they are neither corrected nor corrections."""
     lexicon = lexicon_of(LANGUAGES[language - 1] if language else ENGLISH)

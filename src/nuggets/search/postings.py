@@ -8,7 +8,7 @@ too: three times the bytes and three times the time of a question.
 from array import array
 from bisect import bisect_left
 from functools import cache
-from math import log, log1p
+from math import inf, log, log1p
 from typing import TYPE_CHECKING
 from zlib import adler32, crc32
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from nuggets.domain.state import Database
 
 BLOCK = 4096  # documents; a write copies the rows of its terms, which grow with this number
-ALL_BLOCKS = -(1 << 40)  # below the number of any block
 TITLE, CONTENT, TAG = 0, 1, 2
 FIELDS = ("title", "content", "tag")
 
@@ -34,7 +33,7 @@ CODES = range(256)
 UNWEIGHTED = 0  # a stop word, a word of the metadata, a label: it can be found, and weighs nothing
 
 MOST_KEYS = 65_536  # that a process remembers, 8 MB
-KEPT_POSTINGS = 4_000_000  # by a long-lived process, 12 MB
+KEPT_POSTINGS = 2_000_000  # by a long-lived process, 6 MB; by a write, 20 MB
 FEW = 8  # times as many postings: to look for each document takes less time than to read them all
 
 
@@ -122,7 +121,7 @@ class PostingsReader:
     ) -> None:
         """`documents`: how many numbers visible notes have; `recent`: notes that no block has."""
         self._database = database
-        self._lowest = ALL_BLOCKS if with_archived else 0
+        self._only = "" if with_archived else " AND {} >= 0"  # column of the block or document
         self._blocks = documents // BLOCK + 1
         self._has_recent = recent > 0
         self._counts: dict[int, int] = {}
@@ -147,8 +146,9 @@ class PostingsReader:
             self._counts.update(
                 self._database.execute(
                     "SELECT term, CAST(sum(length(codes)) AS INTEGER) FROM search_postings"
-                    f" WHERE term IN ({placeholders(some)}) AND block >= ? GROUP BY term",
-                    (*some, self._lowest),
+                    f" WHERE term IN ({placeholders(some)}){self._only.format('block')}"
+                    " GROUP BY term",
+                    some,
                 )
             )
             if self._has_recent:
@@ -158,8 +158,8 @@ class PostingsReader:
         postings: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for key, doc, code in self._database.execute(
             "SELECT term, doc, code FROM search_recent"
-            f" WHERE term IN ({placeholders(keys)}) AND doc >= ? ORDER BY term, doc",
-            (*keys, self._lowest * BLOCK),
+            f" WHERE term IN ({placeholders(keys)}){self._only.format('doc')} ORDER BY term, doc",
+            keys,
         ):
             postings.setdefault((key, doc // BLOCK), []).append((doc % BLOCK, code))
         for (key, block), listed in postings.items():
@@ -189,7 +189,7 @@ class PostingsReader:
 
     def newest(self, key: int, most: int) -> "Iterator[tuple[int, Row]]":
         """The newest postings of a term, about so many if it has more, by block."""
-        count, first = self.count_of_key(key), ALL_BLOCKS
+        count, first = self.count_of_key(key), -inf
         if count <= most:
             self.read((key,))
         else:
@@ -236,8 +236,8 @@ class PostingsReader:
         """Read and keep rows."""
         for key, block, docs, codes in self._database.execute(
             "SELECT term, block, docs, codes FROM search_postings"
-            f" WHERE {condition} AND block >= ?",
-            (*parameters, self._lowest),
+            f" WHERE {condition}{self._only.format('block')}",
+            parameters,
         ):
             self._rows.setdefault(key, {})[block] = Row(array("H", docs), codes)
             self._read += len(codes)

@@ -18,13 +18,8 @@ from nuggets.language.text import is_unspaced, pieces, plain, query_words, token
 from nuggets.language.word_lists import ENGLISH, stop_words
 from nuggets.named_tuple import NamedTuple
 from nuggets.search.note_analyzer import LABEL, title_key, title_label, to_storable
-from nuggets.search.term_expansion import (
-    CORRECTED,
-    Alternative,
-    TermExpansion,
-    rarity,
-)
-from nuggets.search.vocabulary import respell_question
+from nuggets.search.term_expansion import GUESSED, Alternative, TermExpansion, rarity
+from nuggets.search.vocabulary import MOST_WORDS, respell_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -35,7 +30,6 @@ if TYPE_CHECKING:
 
 
 SHORTEST_JOINED = 2  # letters of each of two words that may be one compound
-MOST_NEIGHBOURS, MOST_DATES = 64, 16  # a question may be a whole page, and time is bounded
 
 
 class QueryWord(NamedTuple):
@@ -78,7 +72,7 @@ def tokenize_query(text: str) -> TokenizedQuery:
     return TokenizedQuery(
         list(by_term.values()),
         _neighbours(text_tokens),
-        dates[:MOST_DATES],
+        dates[:MOST_WORDS],
     )
 
 
@@ -94,7 +88,7 @@ def _significant(words: list[str]) -> list[str]:
 
 
 def _neighbours(text_tokens: list[str]) -> list[tuple[str, str]]:
-    words = [token.lower() if token.isalpha() else "" for token in text_tokens[:MOST_NEIGHBOURS]]
+    words = [token.lower() if token.isalpha() else "" for token in text_tokens[:MOST_WORDS]]
     return [
         (first, second)
         for first, second in pairwise(words)
@@ -104,9 +98,6 @@ def _neighbours(text_tokens: list[str]) -> list[tuple[str, str]]:
 
 # --- in the terms of the index --------------------------------------------------------------------
 
-
-# A query may be a whole page. Its rarest words say what it is about, and time is bounded.
-MOST_SLOTS = 64
 
 # How much of its rarity a word weighs in the question.
 IDENTIFIER_PART = 0.5  # if some note has the whole identifier
@@ -158,7 +149,7 @@ class QueryReader:
         """Read the question."""
         text = respell_question(text, self._is_known)
         question = tokenize_query(text)
-        words_of_titles = to_storable(title_key(text)).split()[: 4 * MOST_SLOTS]
+        words_of_titles = to_storable(title_key(text)).split()[: 4 * MOST_WORDS]
         names = _possible_titles(words_of_titles)
         slots = self._slots(question, names)
         slots = self._add_joined_words(slots, question.neighbours)
@@ -179,13 +170,13 @@ class QueryReader:
         return any(self._postings.count(term) for term in stems((word,)))
 
     def _rarest(self, words: list[QueryWord]) -> list[QueryWord]:
-        """At most `MOST_SLOTS` words: the rarest known ones first, then unknown ones."""
-        if len(words) <= MOST_SLOTS:
+        """At most `MOST_WORDS`, which say what it is about: the rarest known ones, then unknown."""
+        if len(words) <= MOST_WORDS:
             return words
         self._postings.read_term_counts(word.term for word in words)
         counts = [self._postings.count(word.term) for word in words]
         order = sorted(range(len(words)), key=lambda place: (not counts[place], counts[place]))
-        return [words[place] for place in order[:MOST_SLOTS]]
+        return [words[place] for place in order[:MOST_WORDS]]
 
     def _slots(self, question: TokenizedQuery, labels: "Iterable[str]") -> list[Slot]:
         words = self._rarest(question.words)
@@ -261,7 +252,7 @@ class QueryReader:
             if significant:
                 strength = self._title_strength(title_count, significant, mass)
                 if title != written:
-                    strength *= CORRECTED
+                    strength *= GUESSED
                 yield NamedTitle(label, strength)
 
     def _title_strength(self, title_count: int, words: list[str], mass: float) -> float:

@@ -38,7 +38,6 @@ from nuggets.search.weights import (
     QUERY_FIELDS,
     SATURATION,
     SECOND,
-    TAG,
     TEXT_WEIGHT,
     TITLE,
     VECTOR_WEIGHT,
@@ -116,7 +115,7 @@ class Signal:
 @cache
 def posting_weights() -> list[float]:
     """By code of a posting, how much the note states the term."""
-    weights = [TITLE * title + content + TAG * tag for title, content, tag in map(decode, CODES)]
+    weights = [TITLE * title + content + tag for title, content, tag in map(decode, CODES)]
     weights[UNWEIGHTED] = 1.0
     return weights
 

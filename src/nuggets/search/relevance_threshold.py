@@ -7,6 +7,7 @@ from nuggets.language.languages import is_stop
 from nuggets.language.word_lists import conversation_words
 from nuggets.search.clear_answer import LEAST_STATED_SHARE
 from nuggets.search.term_expansion import rarity
+from nuggets.search.weights import NAMED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 # about. A note that has nothing to do with the question has 0.21, half the weight of the vector.
 THRESHOLD = 0.27  # a note needs this evidence to be a result, or all words of the question
 
+DIGITS = 9  # of shares and relevances; smaller differences are rounding errors
 NOTHING, LITTLE, FOUND = 0, 1, 2  # how much is known
 BEST = 5  # notes, the best, that are compared with the question
 
 # The probability that the shelf answers the question, fitted by benchmarks/families.py.
 CONSTANT = -4.5
-WORDS = 17  # of the share of the question that a note states, unknown words counting in full
-TITLE = 3.4  # of how surely the question names a title
+WORDS = 17  # of the share of the question that a note states, or names as its title
 STATED, MOST_STATED = 2, 4  # of each word that one note itself has, up to so many
 NOTES = -0.8  # of the logarithm of their number: among many, some fit by chance
 LEAST_LITTLE, LEAST_FOUND = 0.03, 0.5  # probabilities
@@ -56,7 +57,7 @@ def _probability(best: "Sequence[Signal]", query: "Query", notes: int) -> float:
     logit = (
         CONSTANT
         + WORDS * max(signal.words for signal in best)
-        + TITLE * max((title.strength for title in query.titles), default=0.0)
+        + WORDS * NAMED * max((title.strength for title in query.titles), default=0.0)
         + STATED * min(max(signal.certain.bit_count() for signal in best), MOST_STATED)
         + NOTES * log(1 + notes)
     )
@@ -64,9 +65,6 @@ def _probability(best: "Sequence[Signal]", query: "Query", notes: int) -> float:
 
 
 # --- how much of a question a note states in its own words ----------------------------------------
-
-
-ROUNDING = 1e-9
 
 
 def topical_weights(query: "Query", notes: int) -> dict[int, float]:
@@ -92,4 +90,4 @@ def stated_share(weights: "Mapping[int, float]", signal: "Signal") -> float:
     if not weights:
         return 0.0
     stated = sum(weight for place, weight in weights.items() if signal.certain >> place & 1)
-    return stated / sum(weights.values()) + ROUNDING
+    return round(stated / sum(weights.values()), DIGITS)

@@ -8,10 +8,11 @@ from nuggets.domain.records import NoteFilterOptions, SearchNotesResult
 from nuggets.domain.visibility import is_foreign, visible_projects
 from nuggets.language.text import fold_case, tokens
 from nuggets.search.note_analyzer import LABEL, to_storable
-from nuggets.search.postings import term_key
+from nuggets.search.postings import BLOCK, term_key
 from nuggets.search.query import QueryReader
 from nuggets.search.ranking import Ranking, Signal
 from nuggets.search.relevance_threshold import (
+    DIGITS,
     FOUND,
     LITTLE,
     NOTHING,
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
 
 SOFTMAX_RESULTS = 20  # results whose scores add up to 1, or the limit if that is larger
 TEMPERATURE = 0.35  # of the softmax, as documented
-DIGITS = 9  # of a relevance; smaller differences are rounding errors and must not rank
-LITERAL_TEXT = 0.5  # text signal of a note that has a sign which is no word, such as "=>"
-MOST_LITERAL = 5000  # notes searched for such a sign, newest first
 
 
 class Search:
@@ -128,15 +126,16 @@ class Search:
 
     def _signals(self, eligible: "Eligible | None", pool: int) -> list[Signal]:
         if not self.query.slots:
-            newest = self._reader.documents.newest(MOST_LITERAL)
+            newest = self._reader.documents.newest(BLOCK)  # of a large shelf not all are read
             return self._literal_signals(
                 [one for one in newest if eligible is None or one.doc in eligible]
             )
         signals = self._ranking.signals(eligible)
         if self._similarity is None:
-            signals = _near_best(signals, pool)
-            self._add_phrase(signals)
-            return signals
+            near = _near_best(signals, pool)
+            self._add_phrase(near)
+            # A note that has every word says that something is known, however far behind it is.
+            return near if any(map(is_complete, near)) else [*near, *filter(is_complete, signals)]
         from nuggets.search.encoder_signal import add_meaning
 
         self._add_phrase(signals)
@@ -226,7 +225,7 @@ class Search:
         containing = self._notes_containing([document.note for document in documents])
         signals = [Signal(document, 1.0, []) for document in documents]
         for signal in signals:
-            signal.phrase = LITERAL_TEXT * (signal.document.note in containing)
+            signal.phrase = PHRASE * (signal.document.note in containing)
             signal.combine()
         return signals
 
@@ -269,15 +268,12 @@ class Search:
 
 
 def _near_best(signals: list[Signal], pool: int) -> list[Signal]:
-    """Those that may be among so many best if they have the question word for word, and all that
-    have all its words."""
+    """Those that may be among so many best if they have the question word for word."""
     if len(signals) <= pool:
         return signals
     relevances = sorted([signal.evidence + signal.document.boost for signal in signals])
     least = relevances[-pool] - TEXT_WEIGHT * PHRASE
-    return [
-        one for one in signals if one.evidence + one.document.boost >= least or is_complete(one)
-    ]
+    return [one for one in signals if one.evidence + one.document.boost >= least]
 
 
 def _filter_values(filters: NoteFilterOptions) -> list[tuple[str, str]]:

@@ -61,13 +61,7 @@ TABLES = (
         value INTEGER NOT NULL
     ) WITHOUT ROWID""",
 )
-NAMES = (
-    "search_documents",
-    "search_postings",
-    "search_recent",
-    "search_words",
-    "search_statistics",
-)
+NAMES = tuple(made.split()[2] for made in TABLES if made.startswith("CREATE TABLE"))
 
 EVERYTHING = NoteFilterOptions()
 

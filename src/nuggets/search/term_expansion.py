@@ -1,6 +1,6 @@
 """Terms of the index that answer a word: its forms, relatives, corrections and parts."""
 
-from itertools import chain
+from itertools import chain, islice
 from math import log
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,7 @@ from nuggets.language.text import LONGEST_WORD
 from nuggets.language.word_lists import abbreviations
 from nuggets.named_tuple import NamedTuple
 from nuggets.search.note_analyzer import META
+from nuggets.search.vocabulary import SHORTEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,21 +21,17 @@ if TYPE_CHECKING:
 # has still counts, and an unknown word does not outweigh it tenfold.
 BACKGROUND_NOTES = 50
 
-# Weights of terms that are not the word itself.
-RELATED = 0.7  # an abbreviation and its long form
-ROOT = 0.7  # no note has the word, but one that begins alike: "auth" and "authentic"
-CORRECTED = 0.8
+# Weight of a term that is not the word itself: an abbreviation or its long form, a correction,
+# "lint" for "linter" which no note has.
+GUESSED = 0.8
 METADATA = 0.6  # the word names a nugget, scope, type or subject
 
 # Kinds of alternatives that are the word itself in another form, not a guess at it.
 CERTAIN_KINDS = frozenset(("", "related", "joined", "date"))
 
-SHORTEST_ROOT = 4  # letters
 SHORTEST_HASH = 7  # digits that people write of a commit
 SHORTEST_PART = 3  # letters of each part of a compound
 HEXADECIMAL = frozenset("0123456789abcdef")
-ROOT_SHARE = 0.5  # of the longer word's letters
-MOST_RELATIVES = 4
 
 
 class Alternative(NamedTuple):
@@ -126,18 +123,14 @@ class TermExpansion:
         for relative in self._abbreviation_alternatives(word):
             alternatives.setdefault(relative.term, relative)
         if not alternatives and not metadata_count:
-            for name, corrected, _ in self._vocabulary.suggest_corrections(word):
-                alternatives.setdefault(
-                    corrected, Alternative(corrected, CORRECTED, "corrected", name)
-                )
+            for guess in self._guesses(word):
+                alternatives.setdefault(guess.term, guess)
+            parts = () if alternatives else self._compound_parts(word)
+            if parts:
+                return parts
             # People rarely mistype the first letter: "linter" belongs to "lint", not to "winter".
-            if all(alternative.name[0] != word[0] for alternative in alternatives.values()):
-                for relative in self._root_alternatives(term):
-                    alternatives.setdefault(relative.term, relative)
-            if all(alternative.how == "root" for alternative in alternatives.values()):
-                parts = self._compound_parts(word)
-                if parts:
-                    return parts
+            if all(guess.name[0] != word[0] for guess in alternatives.values()):
+                alternatives.update(self._root(term))
         if metadata_count and not alternatives:
             rare = rarity(metadata_count, self._notes)
         else:
@@ -152,28 +145,25 @@ class TermExpansion:
         """The long form of an abbreviation, or the other way round."""
         for expanded in stems(abbreviations()[word]) if word in abbreviations() else ():
             if self._postings.count(expanded):
-                yield Alternative(expanded, RELATED, "related", expanded)
+                yield Alternative(expanded, GUESSED, "related", expanded)
 
-    def _root_alternatives(self, term: str) -> "Iterator[Alternative]":
-        """Terms with the same beginning: shorter ones first, then the most frequent longer ones."""
-        if len(term) >= SHORTEST_HASH and HEXADECIMAL.issuperset(term):
-            chosen = self._vocabulary.beginning(term, range(len(term), LONGEST_WORD + 1))
-        elif len(term) >= SHORTEST_ROOT and term.isalpha():
-            chosen = self._known_roots(term)
-            if len(chosen) < MOST_RELATIVES:
-                longest = int(len(term) / ROOT_SHARE)
-                chosen += self._vocabulary.beginning(term, range(len(term) + 1, longest + 1))
-        else:
-            return
-        for name in chosen[:MOST_RELATIVES]:
-            yield Alternative(name, ROOT, "root", name)
+    def _guesses(self, word: str) -> "Iterator[Alternative]":
+        """Commits whose hash begins so, or else what a misspelt word may stand for."""
+        if len(word) >= SHORTEST_HASH and HEXADECIMAL.issuperset(word):
+            commits = self._vocabulary.beginning(word, range(len(word), LONGEST_WORD + 1))
+            if commits:
+                yield from (Alternative(name, GUESSED, "hash", name) for name in commits)
+                return
+        for name, corrected, _ in self._vocabulary.suggest_corrections(word):
+            yield Alternative(corrected, GUESSED, "corrected", name)
 
-    def _known_roots(self, term: str) -> list[str]:
-        """The beginnings of a term that are terms themselves, the longest first."""
-        shortest = max(SHORTEST_ROOT, int(len(term) * ROOT_SHARE + 0.5))
+    def _root(self, term: str) -> dict[str, Alternative]:
+        """The longest beginning of a term, at least half of it, that is a term itself."""
+        shortest = max(SHORTEST, (len(term) + 1) // 2)
         roots = [term[:length] for length in range(len(term) - 1, shortest - 1, -1)]
         self._postings.read_term_counts(roots)
-        return [root for root in roots if self._postings.count(root)]
+        known = filter(self._postings.count, roots)
+        return {root: Alternative(root, GUESSED, "root", root) for root in islice(known, 1)}
 
     def _compound_parts(self, word: str) -> tuple[Expansion, ...]:
         """The two known words that a compound is made of, of similar length: "pre", "commit"."""

@@ -25,15 +25,14 @@ if TYPE_CHECKING:
 SHORTEST = 4  # letters; one edit of a shorter word gives too many other words
 ANY_LETTER_FROM = 6  # letters; shorter words must begin alike: "bread" is not "read"
 TWO_EDITS_FROM = 8  # letters; longer words are recognisable after two edits
-CANDIDATES = 3  # corrections that are searched for together
+CANDIDATES = 3  # words that one word may stand for, searched for together
 _LETTERS = 31  # bits for letters: a prime, so other scripts spread as well
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 # Shorter ones resemble too many other words: "who", "two"; "jan", "van".
 QUESTION_WORDS = ("what", "when", "where", "which", "whose")
 MONTH_NAMES = tuple(name for name in MONTHS if len(name) > 3)
-SHORTEST_FIXED = 3  # letters of a question word or month that is corrected
-MOST_RESPELT = 40  # words of a question, the first
+MOST_WORDS = 64  # of a question, which may be a whole page: time is bounded
 
 
 class KnownWord(NamedTuple):
@@ -104,8 +103,8 @@ def likeliest(
 def respell_question(text: str, is_known: "Callable[[str], bool]") -> str:
     """The question, slips corrected in the word that it begins with ("Wehn did") and in months
     beside a number ("16 Agust"), unless `is_known` says that notes have the word."""
-    words = text.split(" ", MOST_RESPELT)
-    for place, word in enumerate(words[:MOST_RESPELT]):
+    words = text.split(" ", MOST_WORDS)
+    for place, word in enumerate(words[:MOST_WORDS]):
         beside = words[max(place - 1, 0) : place + 2]
         if place == 0 and _is_question(text, words):
             meant = _closest_word(word, QUESTION_WORDS)
@@ -126,7 +125,7 @@ def _is_question(text: str, words: list[str]) -> bool:
 def _closest_word(word: str, known: "Iterable[str]") -> str:
     """The one of the known words that is an edit away and begins alike; "" if there is none."""
     word = word.rstrip(",").lower()
-    if len(word) < SHORTEST_FIXED or word in known:
+    if not word or word in known:
         return ""
     near = (other for other in known if other[0] == word[0] and edits_between(word, other, 1) == 1)
     return next(near, "")
@@ -170,10 +169,10 @@ class Vocabulary:
         return likeliest(word, near, self._count)
 
     def beginning(self, start: str, lengths: "Iterable[int]") -> list[str]:
-        """The terms of words that begin so, the most frequent first."""
+        """The terms of words that begin so, the most frequent ones."""
         used = self._in_use(self._beginning(start, lengths))
         terms = dict.fromkeys(known.term for known in used)
-        return sorted(terms, key=lambda term: (-self._postings.count(term), term))
+        return sorted(terms, key=lambda term: (-self._postings.count(term), term))[:CANDIDATES]
 
     def _in_use(self, words: "Sequence[KnownWord]") -> list[KnownWord]:
         """Those whose terms some of the notes have; archived ones may not be read."""

@@ -1,5 +1,6 @@
 """The weights of the relevance: what each signal, and each part of a signal, counts."""
 
+from math import sqrt
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,8 +11,7 @@ VECTOR_WEIGHT, TEXT_WEIGHT = 0.42, 0.48
 
 # How much a note states a word.
 POSITION = 40  # a word of the content counts 1 / (1 + words before it / POSITION)
-TITLE = 3  # a word of the title, each time
-TAG = 1  # a word that only a tag has
+TITLE = 4  # a word of the title, each time
 LENGTH_SHARE = 0.4  # of this is divided by the length of the note beside the mean
 SATURATION = 0.5  # stated so much, a word gives half of what it can give
 
@@ -32,7 +32,7 @@ PHRASE = 0.4  # the note has the question word for word
 
 # How the vector of a question is spread over title, content and tag: most words are asked of the
 # content. The squares add up to 1, so the vector keeps its length.
-QUERY_FIELDS = (0.5, 0.8, 0.33166)
+QUERY_FIELDS = (0.5, 0.8, sqrt(1 - 0.5**2 - 0.8**2))
 
 
 def boost(note: "MemoryNote") -> float:
