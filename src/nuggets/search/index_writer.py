@@ -311,7 +311,7 @@ class PostingsWriter:
                 docs += array("H", [posting >> 8 for posting in added]).tobytes()
                 codes += bytes([posting & 255 for posting in added])
             if key in changes.gone:
-                docs, codes = _without(docs, codes, changes.gone[key])
+                docs, codes = _drop_documents(docs, codes, changes.gone[key])
             if docs:
                 written.append((key, block, docs, codes))
             else:
@@ -342,7 +342,7 @@ class PostingsWriter:
         return sorted(left)
 
 
-def _without(docs: bytes, codes: bytes, gone: "Collection[int]") -> tuple[bytes, bytes]:
+def _drop_documents(docs: bytes, codes: bytes, gone: "Collection[int]") -> tuple[bytes, bytes]:
     """A row without some of its documents."""
     kept = [
         (doc, code) for doc, code in zip(array("H", docs), codes, strict=True) if doc not in gone
