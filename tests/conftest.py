@@ -1,5 +1,6 @@
 """What most tests need: a shelf that nobody else sees, and the command line in two ways."""
 
+import gc
 import io
 import os
 import shlex
@@ -33,6 +34,17 @@ settings.register_profile(
     max_examples=example_count(100),
 )
 settings.load_profile("nuggets")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """What is collected stays: nobody need look for garbage in it, then or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")

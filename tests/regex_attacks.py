@@ -40,12 +40,6 @@ def attacks(pattern: re.Pattern[str], size: int) -> Iterator[str]:
         yield letter * size + NOWHERE
 
 
-def matching_texts(pattern: str, count: int) -> Iterator[str]:
-    """Texts that a pattern probably matches, the same ones at every call."""
-    tree, chance = parser.parse(pattern), random.Random(ascii(pattern))
-    return (_sample(tree, chance) for _ in range(count))
-
-
 # Units of texts that made something slow once, or that a parser of blocks, quotes or marks reads.
 _SLOW_ONCE = (
     *("a", " ", "\n", "0", "@", "<", "“", "İ", "\u0301"),

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -48,9 +49,14 @@ def module_name(path: Path) -> str:
 NAMES = {module_name(path) for path in MODULES}
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imported_modules(path: Path) -> Iterator[str]:
     """Our modules that a module imports, inside of functions too; not those for a type checker."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = tree_of(path)
     for_types = {
         part
         for node in ast.walk(tree)
@@ -73,7 +79,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def test_every_module_says_what_it_is_for() -> None:
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
+    trees = {path: tree_of(path) for path in MODULES}
 
     assert [path for path in MODULES if not ast.get_docstring(trees[path])] == []
 
