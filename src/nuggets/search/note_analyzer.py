@@ -30,7 +30,7 @@ from nuggets.search.postings import (
 from nuggets.search.weights import POSITION
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence, Set
+    from collections.abc import Collection, Iterable, Sequence
 
     from nuggets.domain.records import MemoryNote
 
@@ -214,7 +214,7 @@ class Lexicon(dict[str, tuple[Piece, ...]]):
         # Not for words with other marks.
         self.keys_of_plain: dict[str, int] = {}
 
-    def learn(self, tokens: "Set[str]") -> None:
+    def learn(self, tokens: set[str]) -> None:
         """Take apart those of the tokens that are unknown; all of their words are stemmed at once.
 
         A process that has learned many forgets them first, so that its memory is bounded.
@@ -222,7 +222,7 @@ class Lexicon(dict[str, tuple[Piece, ...]]):
         if len(self) > MOST_KEYS:
             self.clear()
             self.keys_of_plain.clear()
-        marked = tokens - self.keys_of_plain.keys()  # these, if they are known; most are plain
+        marked = tokens.difference(self.keys_of_plain)  # if they are known; most are plain
         parted = {token: _words(token) for token in filterfalse(self.__contains__, marked)}
         if not parted:
             return
@@ -247,7 +247,7 @@ class Lexicon(dict[str, tuple[Piece, ...]]):
 lexicon_of = cache(Lexicon)
 
 
-def words_of(tokens: "Set[str]", language: int) -> set[tuple[str, str]]:
+def words_of(tokens: set[str], language: int) -> set[tuple[str, str]]:
     """The words that notes are made of, as they are written, with their terms. Numbers are left
     out: they are neither corrected nor corrections."""
     lexicon = lexicon_of(LANGUAGES[language - 1] if language else ENGLISH)
