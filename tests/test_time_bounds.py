@@ -30,10 +30,14 @@ pytestmark = pytest.mark.faults  # pytest's timeout is the hang limit
 PACKAGE = Path(nuggets.__file__).parent
 LONG = int(os.environ.get("NUGGETS_LONG_TEXT", 1 << 14))
 OWN_STATEMENT = 4096  # SQL of our own is far shorter
+ESCAPED = {"filesystem/anchors.py"}  # its patterns are names, every letter of them escaped
 FILES = sorted(
-    str(path.relative_to(PACKAGE))
-    for path in PACKAGE.rglob("*.py")
-    if re.search(r"^import re$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    {
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if re.search(r"^import re$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    - ESCAPED
 )
 # Patterns that are given no more than so many characters: by file, and by how they begin.
 BOUNDS: Mapping[str, Mapping[tuple[str, ...], int]] = {

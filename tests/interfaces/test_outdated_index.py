@@ -42,15 +42,6 @@ def test_a_command_that_reads_rebuilds_it_first(nuggets: Nuggets, outdated: Path
     assert index_format(outdated) != "0"
 
 
-def test_where_nothing_can_be_written_a_copy_is_searched(nuggets: Nuggets, outdated: Path) -> None:
-    (outdated / "nuggets.lock").unlink()
-    (outdated / "nuggets.lock").mkdir()
-    found = nuggets("search", "tulips", "--dir", str(outdated))
-    assert (found.code, found.err) == (0, "")
-    assert "Tulips" in found.out
-    assert index_format(outdated) == "0"
-
-
 def test_a_hook_leaves_it_alone_and_says_so_at_the_start(
     nuggets: Nuggets, nuggets_process: NuggetsProcess, outdated: Path
 ) -> None:

@@ -211,7 +211,7 @@ _PASSWORD = (
     rf"pass(?<!bypass)(?<!compass)(?! {_QUOTE})|pw(?<![a-z]pw)"  # "pass `x=1`" is a verb
 )
 _PASSWORD_WORDS = (
-    "pass kennwort pwd pw psk shared fi identified contraseña clave parola senha palavra "
+    "pass kennwort pwd pw psk shared wifi wi-fi identified contraseña clave parola senha palavra "
     "wachtwoord lösenord hasło heslo jelszó şifre khẩu sandi पासवर्ड كلمة adgangskode kodeord "
     "salasana парол 密码 密碼 口令 パスワード 비밀번호"
 )

@@ -118,7 +118,11 @@ def checked_note(note: MemoryNote) -> MemoryNote:
     """A note of another shelf, checked as if someone had written it into a documented file."""
     where = f"note {note.id!r:.80}"
     try:
-        typed = note_from_whole_json(codec.note_to_json(note, vector=False), where)
+        try:
+            shape = codec.note_to_json(note, vector=False)
+        except (AttributeError, LookupError, TypeError, ValueError):
+            raise InvalidInput(f"{where}: fields of wrong types") from None
+        typed = note_from_whole_json(shape, where)
         for session in (typed.last_hit_session, *typed.hit_sessions):
             checked_session(session)
         return typed

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from nuggets.domain import codec
@@ -52,10 +52,17 @@ def _add(call: Call) -> Outcome:
         return call.shelf.create_note(options.nugget, options.title, content, options.tag, **fields)
 
     if options.content is None:
+        with suppress(_RolledBack), call.shelf.batch():
+            create("text")  # so that a wrong title or field is told before the editor opens
+            raise _RolledBack
         note = save_from_editor("", create)
     else:  # an empty text is allowed only if it was given as such
         note = create(options.content and _text(options.content))
     return written_note_outcome(call, note)
+
+
+class _RolledBack(Exception):
+    """Rolls a batch back."""
 
 
 _NAME_ARGUMENTS = (
