@@ -136,7 +136,6 @@ def test_the_opposite_is_no_clear_answer(query: str, key: str) -> None:
         ("how do we deploy", "how to deploy"),
         ("how can we deploy", "how to deploy"),
         ("limit for uploads", "limit of uploads"),
-        ("quel est le format", "format api"),
         ("formateur des dates", "formateur de dates"),
         ("why can't we deploy?", "cannot deploy"),
         ("without proxy", "no proxy"),
@@ -151,6 +150,31 @@ def test_words_that_only_ask_replace_none(query: str, key: str) -> None:
     result = ask(query, key, "mail service host")
 
     assert (result.key, result.missing, result.is_clear) == (key, (), True)
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "only"),
+    [
+        ("who is the user", "user timeout", "timeout"),
+        ("how do I log in?", "log level", "level"),
+        ("quel est le format", "format api", "api"),
+    ],
+)
+def test_a_question_that_names_half_of_a_key_is_answered_with_that_doubt(
+    query: str, key: str, only: str
+) -> None:
+    result = ask(query, key, "mail service host")
+
+    assert (result.key, result.is_clear) == (key, False)
+    assert result.doubt == f"{only!r} is in the key only"
+
+
+def test_a_part_of_a_key_is_no_doubt_as_documented() -> None:
+    assert ask("format", "format api").doubt == ""
+
+
+def test_a_word_that_is_asked_twice_is_not_missing() -> None:
+    assert ask("test cmd test cmd nonsense", "test cmd").missing == ("nonsense",)
 
 
 def test_an_answer_names_the_stop_word_that_its_key_lacks() -> None:

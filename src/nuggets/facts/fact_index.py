@@ -95,7 +95,7 @@ class FactIndex:
             project=note.project,
             probability=match.probability * confidence,
             missing=match.fit.missing,
-            doubt=match.fit.doubt,
+            doubt=match.fit.doubt(is_part=match.kind != "fuzzy"),
             valid_from=note.valid_from,
             valid_until=note.valid_until,
         )

@@ -51,20 +51,26 @@ class KeyFit(NamedTuple):
     missing: tuple[str, ...]  # words of the question that the key lacks
     negation: str = ""  # that only the key has
     swapped: tuple[str, ...] = ()  # two words of the question that change places in the key
+    unasked: tuple[str, ...] = ()  # words of the key that the question lacks, if it lacks half
 
     @property
     def score(self) -> float:
         return sum(map(float.__mul__, WEIGHTS.values(), self.features))
 
-    @property
-    def doubt(self) -> str:
-        """Why the key may not be what was meant; "" if nothing speaks against it."""
+    def doubt(self, *, is_part: bool) -> str:
+        """Why the key may not be what was meant; "" if nothing speaks against it.
+
+        `is_part`: one of both is part of the other, so a part of the key was asked for.
+        """
         reasons = []
         if self.missing:
             names = ", ".join(map(repr, self.missing))
             reasons.append(f"{names} {'are' if self.missing[1:] else 'is'} not in the key")
-        if self.negation:
-            reasons.append(f"{self.negation!r} is in the key only")
+        alone = () if is_part else self.unasked
+        alone += (self.negation,) if self.negation else ()
+        if alone:
+            names = ", ".join(map(repr, alone))
+            reasons.append(f"{names} {'are' if alone[1:] else 'is'} in the key only")
         if self.swapped:
             reasons.append(f"{' and '.join(map(repr, self.swapped))} change places in the key")
         return ", ".join(reasons)
@@ -170,11 +176,15 @@ def fit_key(
         float(bool(lacking) and not is_sentence),
         slips / weight,
     )
+    covered = {question.words[i] for i in typed}
+    lacked = dict.fromkeys(question.words[i] for i in missing)  # each once
+    left = tuple(key_words[j] for j in telling if j not in meant)
     return KeyFit(
         features,
-        tuple(question.words[i] for i in missing),
+        tuple(word for word in lacked if word not in covered),
         "" if only_known is None else key_words[only_known],
         tuple(question.words[i] for i in swapped),
+        left if 2 * len(left) >= len(telling) else (),
     )
 
 

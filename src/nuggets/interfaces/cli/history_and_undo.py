@@ -265,7 +265,7 @@ def _changed_text(was: str, is_now: str) -> str:
         "nuggets undo",
         "nuggets undo 42    # undo an undo to redo",
     ),
-    summary="undo a change, by default your last one in this project; later changes are kept",
+    summary="undo a change, by default your last one in this project, unless it changed since",
 )
 def _undo(call: Call) -> Outcome:
     commit = call.shelf.undo(call.options.entry, call.options.dry_run)
