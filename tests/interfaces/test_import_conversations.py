@@ -357,3 +357,44 @@ def test_a_database_of_opencode_with_anything_in_it_ends_with_a_message(
 
     assert ["too big" in problem for problem in done["refused"]] == [True]
     assert done["added"] == []
+
+
+def test_parts_of_an_export_come_in_from_the_folder_that_they_were_unpacked_to(
+    nuggets: Nuggets, tmp_path: Path
+) -> None:
+    (tmp_path / "projects").mkdir()
+    (tmp_path / "projects" / "p.json").write_text(json.dumps(PROJECTS[0]))
+    (tmp_path / "memories-000.zip").write_bytes(archive({"memories.json": MEMORIES}))
+    (tmp_path / "conversations-000.zip").write_bytes(archive({"conversations.json": [claude()]}))
+    done = nuggets("import", str(tmp_path), "--json").json
+
+    assert done["refused"] == []
+    assert any(note["title"].endswith(": instructions") for note in done["added"])
+    assert [note["nuggetName"] for note in done["added"]].count("sessions") == 1
+    assert nuggets("import", str(tmp_path)).lines[0] == "Nothing new."
+
+
+def test_a_broken_file_of_an_archive_is_named_and_the_others_come_in(
+    nuggets: Nuggets, tmp_path: Path
+) -> None:
+    files = {"memories.json": MEMORIES, "projects.json": b"\n\xff", "conversations-0.zip": b"PK"}
+    (tmp_path / "data.zip").write_bytes(archive({**files, "conversations.json": [claude()]}))
+    done = nuggets("import", str(tmp_path / "data.zip"), "--json").json
+
+    assert [note["nuggetName"] for note in done["added"]].count("sessions") == 1
+    assert len(done["added"]) > 1
+    projects, conversations = sorted(done["refused"], reverse=True)
+    assert projects == "data.zip, projects.json, line 2: not valid UTF-8; convert it first"
+    assert conversations.startswith("data.zip, conversations-0.zip: cannot be read as an archive")
+
+
+def test_a_project_of_claude_without_a_memory_gets_no_note(
+    nuggets: Nuggets, tmp_path: Path
+) -> None:
+    projects = {"a": None, "b": "Invoices move to Postgres.", "c": {"text": 1}}
+    account = {"conversations_memory": "", "project_memories": projects}
+    (tmp_path / "memories.json").write_text(json.dumps([account]))
+    done = nuggets("import", str(tmp_path / "memories.json"), "--json").json
+
+    assert [note["content"] for note in done["added"]] == ["Invoices move to Postgres."]
+    assert [place.split(":")[0] for place in done["refused"]] == ["memories.json, record 1, c"]

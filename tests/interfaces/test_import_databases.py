@@ -100,3 +100,16 @@ def test_tables_with_anything_in_them_end_with_a_message(
 ) -> None:
     done = nuggets("import", make(tmp_path / "x.db", statements))
     assert done.code in (0, 1, 2) and "Traceback" not in done.err
+
+
+def test_a_row_that_is_no_text_is_named_and_the_others_come_in(
+    nuggets: Nuggets, tmp_path: Path
+) -> None:
+    broken = (
+        "INSERT INTO memories VALUES ('m3', 'x', 'semantic', '[]', x'ff00', NULL, NULL)",
+        "INSERT INTO memories VALUES ('m4', 'x', 'semantic', '[]', CAST(x'ff' AS TEXT), '', NULL)",
+    )
+    done = nuggets("import", make(tmp_path / "hippo.db", (*HIPPO, *broken)), "--json").json
+
+    assert len(done["added"]) == 2
+    assert done["refused"] == [f"memories {name}: no text in content" for name in ("m3", "m4")]

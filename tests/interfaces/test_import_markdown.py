@@ -113,3 +113,44 @@ def test_a_credential_in_a_field_is_named_and_left_out(nuggets: Nuggets, tmp_pat
     text = f"---\ntitle: Deploy\ngithub: {token[:40]}\n---\nBy hand.\n"
     done, notes = imported(nuggets, write(tmp_path / "kb", {"a.md": text}))
     assert not notes and len(done["credentials"]) == 1
+
+
+def test_a_bundle_that_says_so_may_have_a_concept_without_a_type(
+    nuggets: Nuggets, tmp_path: Path
+) -> None:
+    folder = write(tmp_path, {**BUNDLE, "tables/untyped.md": "No front matter.\n"})
+    done = nuggets("import", folder, "--json").json
+
+    assert done["form"] == "a bundle of the Open Knowledge Format"
+    titles = [note["title"] for note in done["added"]]
+    assert sorted(titles) == ["Orders", "customers", "untyped"]
+
+
+def test_a_memory_of_claude_code_is_called_and_linked_by_its_name(
+    nuggets: Nuggets, tmp_path: Path
+) -> None:
+    files = {
+        "feedback_tests.md": "---\nname: real-database\ntype: feedback\n---\nNo mocks.\n",
+        "user_role.md": "---\nname: user-role\n---\nWrites Rust. See [[real-database]].\n",
+    }
+    tests, role = nuggets("import", write(tmp_path, files), "--json").json["added"]
+
+    assert (tests["title"], role["title"]) == ("real-database", "user-role")
+    assert [link["to"] for link in role["links"]] == [tests["id"]]
+
+
+def test_a_rule_of_cursor_keeps_the_files_that_it_applies_to(
+    nuggets: Nuggets, tmp_path: Path
+) -> None:
+    rules = {
+        "api.mdc": "---\ndescription: REST\nglobs: src/**/*.ts\n---\n- Validate with zod\n",
+        "make.mdc": "---\ndescription:\nglobs: **/Makefile\nalwaysApply: true\n---\n- Use tabs\n",
+        "plain.mdc": "---\ndescription:\nglobs:\nalwaysApply: true\n---\n- Never commit .env\n",
+    }
+    added = nuggets("import", write(tmp_path, rules), "--json").json["added"]
+
+    assert [note["content"] for note in added] == [
+        "Validate with zod\n\nApplies to: REST; src/**/*.ts",
+        "Use tabs\n\nApplies to: **/Makefile",
+        "Never commit .env",
+    ]

@@ -219,3 +219,22 @@ def test_what_is_hostile_ends_with_a_message_and_no_file_elsewhere(
         assert "Traceback" not in done.err
     assert sorted(path.name for path in (tmp_path / "in").iterdir()) == ["memories", "note.md"]
     assert nuggets("doctor").code == 0
+
+
+def test_a_folder_of_the_typescript_program_comes_in_but_for_what_is_broken(
+    nuggets: Nuggets, tmp_path: Path
+) -> None:
+    facts = [{"key": "editor", "value": "helix", "hits": 4, "last_hit_session": "s1"}, {"key": "x"}]
+    shape = {"version": 3, "name": "prefs", "D": 16384, "facts": facts}
+    (tmp_path / "prefs.nugget.json").write_text(json.dumps(shape))
+    (tmp_path / "broken.nugget.json").write_text('{"version": 3,\n "name": "b", "facts": [')
+    done = nuggets("import", str(tmp_path), "--json").json
+
+    (editor,) = done["added"]
+    assert (editor["kind"], editor["nuggetName"], editor["hits"]) == ("fact", "prefs", 4)
+    assert [problem.split(":")[0] for problem in done["refused"]] == [
+        "broken.nugget.json, line 1",
+        "broken.nugget.json, line 2",
+        "prefs.nugget.json, record 2",
+    ]
+    assert nuggets("import", str(tmp_path)).lines[0] == "Nothing new."

@@ -6,18 +6,30 @@ A conversation of ChatGPT is a tree of messages, of which the branch that was re
 
 import io
 import os
+import re
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+import zlib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nuggets.errors import InvalidInput
-from nuggets.interfaces.importers import LARGEST_FILE, Json, Records, moment
+from nuggets.interfaces.importers import LARGEST_FILE, Json, ReadFile, Records, moment
 from nuggets.interfaces.importers.past_sessions import add_session
 from nuggets.operations.session_note_text import Step
 
 ZIP_BEGIN = b"PK\x03\x04"
 # What is read of an export, memories first: they say what conversations are about.
 _FILES = ("memories", "projects", "conversations")
+_PART = re.compile(rf"(?:{'|'.join(_FILES)})-\d+\.zip")  # of an export of Claude, in a folder
+# What zipfile and zlib raise of what they cannot unpack.
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    RuntimeError,
+    NotImplementedError,
+    EOFError,
+    ValueError,
+)
 _MOST_MESSAGES = 100_000  # of a conversation: a year of writing one every five minutes
 
 
@@ -36,28 +48,45 @@ def export_files(names: list[str]) -> list[str]:
     return [name for _, name in sorted(wanted)]
 
 
-def read_archive(
-    content: bytes, name: str, read: Callable[[str, str], None], *, inner: bool = False
-) -> None:
-    """Read the JSON files of an archive, `read` is given each with its name. Nothing is unpacked to
-    the disk; an archive within it is read too, but none within that."""
+def unpacked_files(folder: str) -> list[str]:
+    """The files of an export that someone unpacked to a folder; newer ones consist of archives, and
+    of a folder of projects."""
+    names = [name for name in os.listdir(folder) if name.endswith(".json") or _PART.fullmatch(name)]
+    projects = os.path.join(folder, "projects")
+    if export_files(names) and os.path.isdir(projects) and not os.path.islink(projects):
+        names += [f"projects/{name}" for name in os.listdir(projects)]
+    return export_files(sorted(names))
+
+
+def archive_files(
+    archive: ReadFile, name: str, found: Records, *, inner: bool = False
+) -> Iterator[tuple[str, ReadFile]]:
+    """The JSON files of an archive, each with its place; one that cannot be read is named. Nothing
+    is unpacked to the disk; an archive within it is read too, but none within that."""
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        with zipfile.ZipFile(io.BytesIO(archive.content)) as packed:
             left = LARGEST_FILE
-            for member in export_files(archive.namelist()):
-                with archive.open(member) as file:
-                    data = file.read(left + 1)
-                left -= len(data)
+            for member in export_files(packed.namelist()):
+                place = f"{name}, {member}"
+                try:
+                    with packed.open(member) as file:
+                        data = ReadFile(file.read(left + 1), archive.changed_at)
+                except _UNREADABLE as problem:
+                    found.problems.append(f"{place}: cannot be unpacked: {problem}")
+                    continue
+                left -= len(data.content)
                 if left < 0:
                     raise InvalidInput(
                         f"{name} unpacks to more than {LARGEST_FILE >> 20} MB; import its parts"
                     )
                 if member.endswith(".json"):
-                    read(data.decode("utf-8-sig"), f"{name}, {member}")
+                    yield place, data
                 elif not inner:
-                    read_archive(data, f"{name}, {member}", read, inner=True)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, ValueError) as problem:
-        raise InvalidInput(f"{name} cannot be read as an archive: {problem}") from None
+                    yield from archive_files(data, place, found, inner=True)
+    except _UNREADABLE as problem:
+        if not inner:
+            raise InvalidInput(f"{name} cannot be read as an archive: {problem}") from None
+        found.problems.append(f"{name}: cannot be read as an archive: {problem}")
 
 
 # --- memories and projects of Claude --------------------------------------------------------------
@@ -80,7 +109,10 @@ def account_texts(record: Json) -> Iterator[tuple[str, Json]]:
             texts[name] = file.get("content") or file.get("text") or ""
     for field, text in texts.items():
         heading = ""
-        for paragraph in map(str.strip, str(text).split("\n\n")):
+        if text and not isinstance(text, str):
+            yield field, {"memory": text}  # is refused, by its place
+            continue
+        for paragraph in map(str.strip, (text or "").split("\n\n")):
             if "\n" not in paragraph and (paragraph.startswith("#") or _is_bold(paragraph)):
                 heading = paragraph.strip("#* ")
             elif any(sign.isalnum() for sign in paragraph):

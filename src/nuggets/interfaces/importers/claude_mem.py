@@ -20,9 +20,10 @@ _TOLD = {  # what a summary tells, and as what
 
 def _read(tables: Tables, at: str, found: Records) -> None:
     observed = ("id", "title", "type", "project", "concepts", "created_at", "facts", *_TEXTS)
-    for row in tables.rows("observations", observed):
+    for row in tables.rows("observations", observed, texts=("title", *_TEXTS)):
         _add_observation(row, at, found)
-    for row in tables.rows("session_summaries", ("id", "memory_session_id", "created_at", *_TOLD)):
+    summarised = ("id", "memory_session_id", "created_at", *_TOLD)
+    for row in tables.rows("session_summaries", summarised, texts=_TOLD):
         _add_summary(row, at, found)
 
 

@@ -26,6 +26,7 @@ def read_database(path: str, at: str, found: Records) -> None:
                 )
             found.form = f"the database of {program.name}"
             program.read(tables, at, found)
+            found.problems += tables.problems
     except sqlite3.Error as problem:
         name = os.path.basename(path)
         raise InvalidInput(f"{name} cannot be read as a database: {problem}") from None

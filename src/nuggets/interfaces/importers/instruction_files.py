@@ -35,7 +35,8 @@ def is_instruction_file(path: str) -> bool:
 def read_instructions(text: str, name: str, at: str, found: Records) -> None:
     """The notes of such a file. The same text gets the same id, wherever it stands in the file."""
     fields, body = split_front_matter(text)
-    about = fields.get("description")  # of a rule of Cursor: when it applies
+    # of a rule of Cursor: when it applies, and to which files
+    about = [fields[name] for name in ("description", "globs") if fields.get(name)]
     skipped = text.count("\n") - body.count("\n")
     stem = os.path.splitext(os.path.basename(name))[0].strip(".")
     is_memory_file = os.path.basename(name).lower() == _MEMORY_FILE
@@ -52,9 +53,13 @@ def read_instructions(text: str, name: str, at: str, found: Records) -> None:
             source="explicit_user",
             importedFrom=name,
         )
-        if isinstance(about, str) and about:
-            note["content"] += f"\n\nApplies to: {about}"
+        if about:
+            note["content"] += f"\n\nApplies to: {'; '.join(map(_listed, about))}"
         note |= {"project": found.project, "scope": "project"} if found.project else {}
+
+
+def _listed(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _is_listing(text: str) -> bool:

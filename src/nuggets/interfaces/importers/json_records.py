@@ -101,12 +101,16 @@ def _read_own(record: Json, nugget: str, at: str) -> Json:
     return record
 
 
+_HITS = {"hits": "hits", "lastHitSession": "last_hit_session"}  # as a note and a fact call them
+
+
 def _fact_note(nugget: str, fact: Any, at: str) -> Any:
     """A fact of a nugget's file; anything else is refused later, by its place."""
     if not isinstance(fact, dict) or not {"key", "value"} <= fact.keys():
         return fact
     note = make_note(nugget, str(fact["key"]), str(fact["value"]), identity=str(fact["key"]), at=at)
-    return {**note, "id": note["id"].replace("note-", "fact-", 1), "kind": "fact"}
+    hits = {name: fact[other] for name, other in _HITS.items() if other in fact}
+    return {**note, **hits, "id": note["id"].replace("note-", "fact-", 1), "kind": "fact"}
 
 
 def _is_service(record: Json) -> bool:

@@ -52,8 +52,8 @@ def read_folder(folder: str, found: Records) -> None:
     waiting.sort(key=lambda name: os.path.basename(name) in _LISTINGS)  # these last
     is_bundle = False
     for name in waiting:
-        is_bundle = is_bundle or (os.path.basename(name) in _LISTINGS and vault.is_typed)
-        if is_bundle:
+        if os.path.basename(name) in _LISTINGS and (vault.is_typed or _says_bundle(folder)):
+            is_bundle = True
             break
         try:
             file = read_file(os.path.join(folder, name))
@@ -68,6 +68,15 @@ def read_folder(folder: str, found: Records) -> None:
     else:
         found.form = "a bundle of the Open Knowledge Format" if is_bundle else vault.form
     vault.add_notes()
+
+
+def _says_bundle(folder: str) -> bool:
+    """Does its index say that it is a bundle? Then a concept without a type is only a mistake."""
+    try:
+        index = read_file(os.path.join(folder, "index.md")).text("index.md")
+    except NuggetsError:
+        return False
+    return "okf_version" in split_front_matter(index)[0]
 
 
 def read_markdown(file: ReadFile, name: str, found: Records) -> None:
@@ -123,7 +132,7 @@ class _Vault:
 def _foreign_note(
     name: str, front: Mapping[str, Any], body: str, nugget: str, changed_at: str
 ) -> NoteFile:
-    title = str(front.get("title") or os.path.splitext(os.path.basename(name))[0])
+    title = str(front.get("title") or front.get("name") or os.path.splitext(os.path.basename(name))[0])
     tags = [*list_of(front.get("tags")), *list_of(front.get("type"))]
     tags += [folder for folder in os.path.dirname(name).split(os.sep) if folder]
     tags += _INLINE_TAG.findall(without_code(body))

@@ -9,7 +9,7 @@ _TABLE = "memories"
 def _read_hippo(tables: Tables, at: str, found: Records) -> None:
     """Memories of hippo; what another one took the place of is archived."""
     columns = ("id", "content", "layer", "tags_json", "created", "updated_at", "superseded_by")
-    for row in tables.rows(_TABLE, columns):
+    for row in tables.rows(_TABLE, columns, texts=("content",)):
         changed = moment(_utc(row.get("updated_at")), at)
         gone = {"hidden": True, "archivedAt": changed} if row.get("superseded_by") else {}
         found.add_memory(
@@ -32,7 +32,8 @@ def _utc(time: object) -> object:
 def _read_service(tables: Tables, at: str, found: Records) -> None:
     """Memories of mcp-memory-service; one that was deleted is kept there for a while."""
     columns = ("id", "content", "content_hash", "tags", "memory_type")
-    for row in tables.rows(_TABLE, (*columns, "created_at", "updated_at", "deleted_at")):
+    times = ("created_at", "updated_at", "deleted_at")
+    for row in tables.rows(_TABLE, (*columns, *times), texts=("content",)):
         if row.get("deleted_at"):
             continue
         changed = moment(row.get("updated_at"), at)

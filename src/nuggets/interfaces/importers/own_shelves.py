@@ -44,8 +44,12 @@ def is_shelf(path: str) -> bool:
     return os.path.isdir(path) and (
         os.path.exists(os.path.join(path, "nuggets.db"))
         or os.path.exists(os.path.join(path, "graph", "graph.json"))
-        or any(name.endswith(".nugget.json") for name in os.listdir(path))
     )
+
+
+def fact_files(folder: str) -> list[str]:
+    """The files of nuggets in a folder; without a shelf the TypeScript program wrote them."""
+    return sorted(name for name in os.listdir(folder) if name.endswith(".nugget.json"))
 
 
 def is_backup(path: str) -> bool:

@@ -29,12 +29,14 @@ class Tables:
     effects."""
 
     def __init__(self, path: str) -> None:
+        self.problems: list[str] = []  # rows that cannot be read
         try:
             self._database = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)
             self._database.execute("PRAGMA trusted_schema = OFF")
             self._database.execute("PRAGMA query_only = ON")
             self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 8 * CONTENT_BYTES)
             self._database.row_factory = sqlite3.Row
+            self._database.text_factory = _text
         except sqlite3.Error as problem:
             raise InvalidInput(f"{path} cannot be read as a database: {problem}") from None
 
@@ -58,10 +60,19 @@ class Tables:
         return int(self._database.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0])
 
     def rows(
-        self, table: str, wanted: Iterable[str], order: Collection[str] = ("id",), **where: object
+        self,
+        table: str,
+        wanted: Iterable[str],
+        order: Collection[str] = ("id",),
+        *,
+        texts: Iterable[str] = (),
+        **where: object,
     ) -> Iterator[Row]:
         """The rows of a table, by those of the columns that it has; none if it lacks one by which
-        they are chosen or put in order."""
+        they are chosen or put in order.
+
+        `texts`: columns without whose text a row, which then needs an id, cannot be read.
+        """
         there = self.columns(table)
         if not {*order, *where} <= there:
             return
@@ -70,7 +81,21 @@ class Tables:
         query = f"SELECT {columns} FROM {table} {f'WHERE {chosen}' if chosen else ''}"
         ordered = f"{query} ORDER BY {', '.join(order)}"
         for row in self._database.execute(ordered, tuple(where.values())):
-            yield dict(row)
+            fields = dict(row)
+            unreadable = [name for name in texts if isinstance(fields.get(name), bytes)]
+            if unreadable:
+                place = f"{table} {fields['id']}"
+                self.problems.append(f"{place}: no text in {', '.join(unreadable)}")
+            else:
+                yield fields
+
+
+def _text(value: bytes) -> str | bytes:
+    """A text; what is none stays as it is, so that the other rows are read."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value
 
 
 def parse_json(text: object) -> Any:

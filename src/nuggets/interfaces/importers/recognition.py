@@ -5,8 +5,13 @@ import os
 
 from nuggets.errors import NotFound, NuggetsError
 from nuggets.interfaces.importers import DATABASE_BEGIN, ReadFile, Records, read_file
-from nuggets.interfaces.importers.chat_exports import ZIP_BEGIN, export_files, read_archive
+from nuggets.interfaces.importers.chat_exports import (
+    ZIP_BEGIN,
+    archive_files,
+    unpacked_files,
+)
 from nuggets.interfaces.importers.instruction_files import is_instruction_file, read_instructions
+from nuggets.interfaces.importers.own_shelves import fact_files
 
 KNOWN = (
     "a directory of Nuggets or of Markdown, a backup, Markdown, JSON, lines of JSON, CSV, a "
@@ -33,23 +38,36 @@ def _count(found: Records) -> int:
 
 
 def _read_directory(path: str, found: Records) -> None:
-    """A folder of Markdown, one of transcripts, or one that an export was unpacked to."""
+    """A folder of Markdown, one of transcripts, one that an export was unpacked to, or one of the
+    TypeScript program."""
     from nuggets.interfaces.importers.discovery import transcripts_below
-    from nuggets.interfaces.importers.json_records import read_json
     from nuggets.interfaces.importers.markdown_folders import read_folder
     from nuggets.interfaces.importers.past_sessions import read_transcripts
 
     sessions = transcripts_below(path)
-    chats = export_files([name for name in sorted(os.listdir(path)) if name.endswith(".json")])
+    files = unpacked_files(path) or fact_files(path)
     if sessions:
         found.form = "transcripts of sessions"
         read_transcripts(sessions, found)
-    elif not chats:
+    elif not files:
         read_folder(path, found)
-    for name in () if sessions else chats:
+    for name in () if sessions else files:
         try:
-            file = read_file(os.path.join(path, name))
-            read_json(file.text(name), name, file.changed_at, found)
+            _read_file_of_records(read_file(os.path.join(path, name)), name, found)
+        except NuggetsError as problem:
+            found.problems.append(str(problem))
+
+
+def _read_file_of_records(file: ReadFile, name: str, found: Records) -> None:
+    """JSON, or an archive of such files, of which each is read for itself."""
+    from nuggets.interfaces.importers.json_records import read_json
+
+    if not file.content.startswith(ZIP_BEGIN):
+        read_json(file.text(name), name, file.changed_at, found)
+        return
+    for place, member in archive_files(file, name, found):
+        try:
+            read_json(member.text(place), place, member.changed_at, found)
         except NuggetsError as problem:
             found.problems.append(str(problem))
 
@@ -66,7 +84,7 @@ def _read_content(path: str, file: ReadFile, found: Records) -> None:
         read_database(path, at, found)
         return
     if file.content.startswith(ZIP_BEGIN):
-        read_archive(file.content, name, lambda text, place: read_json(text, place, at, found))
+        _read_file_of_records(file, name, found)
         return
     text = file.text(name)
     if is_instruction_file(name):
