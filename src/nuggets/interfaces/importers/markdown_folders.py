@@ -132,7 +132,8 @@ class _Vault:
 def _foreign_note(
     name: str, front: Mapping[str, Any], body: str, nugget: str, changed_at: str
 ) -> NoteFile:
-    title = str(front.get("title") or front.get("name") or os.path.splitext(os.path.basename(name))[0])
+    stem = os.path.splitext(os.path.basename(name))[0]
+    title = str(front.get("title") or front.get("name") or stem)
     tags = [*list_of(front.get("tags")), *list_of(front.get("type"))]
     tags += [folder for folder in os.path.dirname(name).split(os.sep) if folder]
     tags += _INLINE_TAG.findall(without_code(body))
