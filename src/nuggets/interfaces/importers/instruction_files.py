@@ -54,11 +54,11 @@ def read_instructions(text: str, name: str, at: str, found: Records) -> None:
             importedFrom=name,
         )
         if about:
-            note["content"] += f"\n\nApplies to: {'; '.join(map(_listed, about))}"
+            note["content"] += f"\n\nApplies to: {'; '.join(map(_as_line, about))}"
         note |= {"project": found.project, "scope": "project"} if found.project else {}
 
 
-def _listed(value: object) -> str:
+def _as_line(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
