@@ -133,8 +133,10 @@ def test_a_memory_of_claude_code_is_called_and_linked_by_its_name(
         "feedback_tests.md": "---\nname: real-database\ntype: feedback\n---\nNo mocks.\n",
         "user_role.md": "---\nname: user-role\n---\nWrites Rust. See [[real-database]].\n",
     }
-    tests, role = nuggets("import", write(tmp_path, files), "--json").json["added"]
+    files["wrong.md"] = "---\nname: [1, 2]\n---\nNo name.\n"
+    tests, role, wrong = nuggets("import", write(tmp_path, files), "--json").json["added"]
 
+    assert wrong["title"] == "wrong"
     assert (tests["title"], role["title"]) == ("real-database", "user-role")
     assert [link["to"] for link in role["links"]] == [tests["id"]]
 
@@ -143,7 +145,7 @@ def test_a_rule_of_cursor_keeps_the_files_that_it_applies_to(
     nuggets: Nuggets, tmp_path: Path
 ) -> None:
     rules = {
-        "api.mdc": "---\ndescription: REST\nglobs: src/**/*.ts\n---\n- Validate with zod\n",
+        "api.mdc": "---\ndescription: >\n  REST\nglobs: [src/**/*.ts]\n---\n- Validate with zod\n",
         "make.mdc": "---\ndescription:\nglobs: **/Makefile\nalwaysApply: true\n---\n- Use tabs\n",
         "plain.mdc": "---\ndescription:\nglobs:\nalwaysApply: true\n---\n- Never commit .env\n",
     }

@@ -224,7 +224,8 @@ def test_what_is_hostile_ends_with_a_message_and_no_file_elsewhere(
 def test_a_folder_of_the_typescript_program_comes_in_but_for_what_is_broken(
     nuggets: Nuggets, tmp_path: Path
 ) -> None:
-    facts = [{"key": "editor", "value": "helix", "hits": 4, "last_hit_session": "s1"}, {"key": "x"}]
+    facts = [{"key": "editor", "value": "helix", "hits": 4, "last_hit_session": "s1"}]
+    facts += [{"key": "x"}, {"key": " ", "value": "y"}]
     shape = {"version": 3, "name": "prefs", "D": 16384, "facts": facts}
     (tmp_path / "prefs.nugget.json").write_text(json.dumps(shape))
     (tmp_path / "broken.nugget.json").write_text('{"version": 3,\n "name": "b", "facts": [')
@@ -236,5 +237,6 @@ def test_a_folder_of_the_typescript_program_comes_in_but_for_what_is_broken(
         "broken.nugget.json, line 1",
         "broken.nugget.json, line 2",
         "prefs.nugget.json, record 2",
+        "prefs.nugget.json, record 3",
     ]
     assert nuggets("import", str(tmp_path)).lines[0] == "Nothing new."

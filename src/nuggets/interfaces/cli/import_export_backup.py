@@ -237,7 +237,7 @@ def _outcome(call: Call, done: Intake, found: Records, credentials: list[str]) -
         lines.append(f"Left out: {sessions} of more than {days} days ago (setting session_days).")
     if found.idle_sessions:
         sessions = pluralize(found.idle_sessions, "session")
-        lines.append(f"Left out: {sessions} in which nothing was asked.")
+        lines.append(f"Left out: {sessions} in which nothing substantial was asked.")
     return Outcome(shape, [*lines, *_missing_project_lines(done)])
 
 

@@ -59,7 +59,7 @@ def read_instructions(text: str, name: str, at: str, found: Records) -> None:
 
 
 def _as_line(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return (", ".join(map(str, value)) if isinstance(value, list) else str(value)).strip()
 
 
 def _is_listing(text: str) -> bool:

@@ -106,7 +106,7 @@ _HITS = {"hits": "hits", "lastHitSession": "last_hit_session"}  # as a note and 
 
 def _fact_note(nugget: str, fact: Any, at: str) -> Any:
     """A fact of a nugget's file; anything else is refused later, by its place."""
-    if not isinstance(fact, dict) or not {"key", "value"} <= fact.keys():
+    if not isinstance(fact, dict) or not str(fact.get("key", "")).strip() or "value" not in fact:
         return fact
     note = make_note(nugget, str(fact["key"]), str(fact["value"]), identity=str(fact["key"]), at=at)
     hits = {name: fact[other] for name, other in _HITS.items() if other in fact}

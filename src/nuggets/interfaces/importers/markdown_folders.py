@@ -133,7 +133,8 @@ def _foreign_note(
     name: str, front: Mapping[str, Any], body: str, nugget: str, changed_at: str
 ) -> NoteFile:
     stem = os.path.splitext(os.path.basename(name))[0]
-    title = str(front.get("title") or front.get("name") or stem)
+    name_given = front.get("name")  # in the memory of Claude Code
+    title = str(front.get("title") or (name_given if isinstance(name_given, str) else "") or stem)
     tags = [*list_of(front.get("tags")), *list_of(front.get("type"))]
     tags += [folder for folder in os.path.dirname(name).split(os.sep) if folder]
     tags += _INLINE_TAG.findall(without_code(body))
