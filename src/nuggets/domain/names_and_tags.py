@@ -89,6 +89,7 @@ def checked_nugget_name(name: str) -> str:
     return written
 
 
+@lru_cache(maxsize=256)  # names are checked with every note, and have few signs
 def _is_allowed_in_name(sign: str) -> bool:
     # marks belong to the letters of many scripts; variation selectors are marks nobody can see
     if unicodedata.name(sign, "").startswith("VARIATION SELECTOR"):

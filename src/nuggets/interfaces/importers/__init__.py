@@ -146,7 +146,7 @@ def read_file(path: str, *, follow_link: bool = False) -> ReadFile:
                 raise InvalidInput(
                     f"{path} is larger than {LARGEST_FILE >> 20} MB; import it in parts"
                 )
-            content = file.read(LARGEST_FILE + 1)
+            content = file.read(status.st_size)
     except FileNotFoundError:
         raise NotFound(f"there is no {path}; name a directory of memories or a file") from None
     except OSError as problem:
