@@ -1,17 +1,12 @@
 """What stores share with indexes, databases and those who ask for defects."""
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from nuggets.domain import state
-from nuggets.domain.records import (
-    MemoryNote,
-)
+from nuggets.domain.records import MemoryNote
 from nuggets.named_tuple import NamedTuple
 from nuggets.stores.sql.schema import Replaced
-
-if TYPE_CHECKING:
-    pass
 
 
 class Index(Protocol):
