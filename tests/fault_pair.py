@@ -127,7 +127,8 @@ def pair_storm(work: Path, edits: int, kills: int, seed: int, machines: int = 3)
     lost = storm.lost_in(shelves[0])
     assert not lost, f"{len(lost)} of {len(storm.texts)} texts are lost: {sorted(lost)[:3]}"
     conflicts = sum("conflict" in note.tags for note in shelves[0].list_notes())
-    assert not any(shelf.checkup() for shelf in shelves)
+    # a killed writer leaves a temporary file, which is no harm
+    assert not any(defect.harmful for shelf in shelves for defect in shelf.checkup())
     yield (
         f"{edits} edits on {machines} machines, {kills} killed: all equal, 0 of {len(storm.texts)} "
         f"texts lost, {conflicts} kept side by side, {time.perf_counter() - start:.0f} s"
