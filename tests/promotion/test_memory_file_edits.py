@@ -315,6 +315,57 @@ def test_a_preference_in_two_files_is_only_taken_out_of_the_one(
     assert all(note.title != "Short answers" for note in shelf.list_notes())
 
 
+def test_a_wrapped_line_is_the_same_line(shelf: NuggetShelf, memory: Path) -> None:
+    replace(memory, "then smoke.sh", "then\n  smoke.sh")
+    wrapped = memory.read_text()
+    shelf.promote(memory)
+
+    assert content_of(shelf, "Deploy") == LESSONS["Deploy"]
+    assert memory.read_text() == wrapped
+
+
+def test_a_line_that_is_wrapped_and_changed_changes_its_memory(
+    shelf: NuggetShelf, memory: Path
+) -> None:
+    replace(memory, "then smoke.sh", "then\n  smoke.sh twice")
+    wrapped = memory.read_text()
+    for _ in range(2):
+        shelf.promote(memory)
+
+        assert content_of(shelf, "Deploy") == "make deploy, then smoke.sh twice"
+        assert memory.read_text() == wrapped
+
+
+def test_a_wrapped_line_is_taken_out_as_a_whole(shelf: NuggetShelf, memory: Path) -> None:
+    before = memory.read_text().replace("- **Deploy**: make deploy, then smoke.sh\n", "")
+    replace(memory, "then smoke.sh", "then\n  smoke.sh")
+    shelf.promote(memory)
+    shelf.delete_note(shelf.get_note("Deploy", session=None).id)
+    shelf.promote(memory)
+
+    assert memory.read_text() == before
+
+
+def test_words_below_a_line_are_a_persons_own(shelf: NuggetShelf, memory: Path) -> None:
+    replace(memory, "then smoke.sh\n", "then smoke.sh\n  (I doubt it)\n")
+    shelf.promote(memory)
+    shelf.delete_note(shelf.get_note("Deploy", session=None).id)
+    shelf.promote(memory)
+
+    assert "  (I doubt it)\n" in memory.read_text()
+
+
+def test_after_a_conflict_a_lost_file_is_written_again(shelf: NuggetShelf, memory: Path) -> None:
+    shelf.edit_note(shelf.get_note("Branch", session=None).id, content="main again")
+    replace(memory, "trunk, not main", "develop")
+    shelf.promote(memory)
+    memory.unlink()
+    for _ in range(2):
+        shelf.promote(memory)
+
+        assert "- **Branch**: main again\n" in memory.read_text()
+
+
 def test_an_unreadable_file_is_an_error_not_a_deletion(shelf: NuggetShelf, memory: Path) -> None:
     memory.write_bytes(b"caf\xe9\n")
 

@@ -47,6 +47,11 @@ def pair(one: str, other: str, title: str = "Rule", second_title: str = "") -> i
         ("{}", "{} by ops/up.sh"),
         ("- [x] rotate keys\n- [ ] {}", "- [ ] rotate keys\n- [ ] {}"),
         ("{} と 回答请用中文", "{} と 回答不请用中文"),
+        ("{} ✅", "{} ❌"),
+        ("{} 👍", "{}"),
+        ("🟢 alpha 🔴 beta {}", "🔴 alpha 🟢 beta {}"),
+        ("{}: ≤ 5 and 6", "{}: 5 and ≤ 6"),
+        ("{}.", "{}?"),
     ],
 )
 def test_a_number_a_sign_or_a_negation_keeps_contents_apart(one: str, other: str) -> None:

@@ -6,6 +6,7 @@ Knows no note.
 import re
 from functools import cache, lru_cache
 from itertools import accumulate, islice, pairwise
+from unicodedata import category
 
 from nuggets.language.languages import detect_language, stems
 from nuggets.language.text import fold_case, tokens
@@ -27,8 +28,9 @@ from nuggets.named_tuple import NamedTuple
 _NEGATED = re.compile(r"n['’]t\b")
 SHORTEST_PLURAL = 4  # letters: "pods" is a plural, "gas" is not
 # Numbers with their separators; names with dots or slashes; negations; single letters (except the
-# English words "a" and "i") and letters after a hyphen; signs. Plain words and dashes between
-# words are skipped.
+# English words "a" and "i") and letters after a hyphen; signs, question marks among them. Of other
+# characters the symbols of Unicode, such as emoji and arrows. Plain words and dashes between words
+# are skipped.
 _PARTICULAR = r"""
     (   (?=\w*\d)\w+(?:[.,:/]\w*\d\w*)*
     |   \w+(?:[./]\w+)+
@@ -36,9 +38,9 @@ _PARTICULAR = r"""
     |   (?<=-)\w\b  |  (?<!['’])[b-hj-z]\b
     |   (?<![\w)\]])(?:--?(?=[\w.(])|[−–](?=\d))
     |   !(?=[\w=(])
-    |   [<>=~^%±≤≥≠←→+$€£¥]+
+    |   [<>=~^%+$?？]+
     |   (?<=\w)\#+  |  \#(?=\d)
-    ) | \w+
+    ) | \w+ | ([^\w\s!-~])
 """
 _UNSPACED_NEGATION = "[不没沒未无無勿]|ない|ません|않"
 
@@ -57,7 +59,11 @@ def _particular() -> re.Pattern[str]:
 def particulars(text: str) -> Particulars:
     """The details of a text, in order: "from 14 to 15" is not "from 15 to 14"."""
     plain = _NEGATED.sub(" not", fold_case(text))
-    matches = filter(None, _particular().findall(plain))
+    matches = [
+        detail or symbol
+        for detail, symbol in _particular().findall(plain)
+        if detail or (symbol and category(symbol)[0] == "S")
+    ]
     return (*matches, *(() if plain.isascii() else re.findall(_UNSPACED_NEGATION, plain)))
 
 

@@ -19,6 +19,7 @@ from nuggets.operations.metadata_inference import PREFERENCE_NUGGETS
 # The part of CommonMark that decides where an entry may be inserted: fenced code, comments and
 # other HTML, headings of both forms, and what belongs to a list item.
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|$)")
+_WRAP = re.compile(r"[ \t]*(?:\r\n|\n|\r)[ \t]*")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _THEMATIC_BREAK = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
@@ -28,7 +29,10 @@ _OTHER_HTML = re.compile(r" {0,3}<[A-Za-z/?!]")  # ends with an empty line
 
 
 class Line(NamedTuple):
-    """A line, its line ending, and the id of the note whose entry it is; "" for other lines."""
+    """A line, its line ending, and the id of the note whose entry it is; "" for other lines.
+
+    An item that someone wrapped is one line, with line endings inside.
+    """
 
     text: str
     end: str
@@ -60,6 +64,17 @@ def parse_lines(text: str) -> list[Line]:
 
 def join_lines(lines: Sequence[Line]) -> str:
     return "".join(line.text + line.end for line in lines)
+
+
+def unwrapped(text: str) -> str:
+    """The words of an item in one line, as they were before someone wrapped it."""
+    return _WRAP.sub(" ", text)
+
+
+def continues_item(line: Line) -> bool:
+    """Whether the line, below an item, goes on with its words."""
+    is_indented = line.text[:1] in (" ", "\t") and not line.is_blank
+    return is_indented and not _begins_block(line.text.lstrip())
 
 
 def size_of(lines: Sequence[Line]) -> int:

@@ -17,10 +17,11 @@ from nuggets.domain.state import MemoryState, State, load_state
 from nuggets.domain.three_way_merge import are_alike, are_too_many
 from nuggets.errors import NuggetsError
 from nuggets.maintenance.promotion.entries import apply_edit, entry_text, line_for, title_of
-from nuggets.maintenance.promotion.entry_placement import Line, is_item, parse_lines, structure
+from nuggets.maintenance.promotion.entry_placement import is_item, structure, unwrapped
 from nuggets.maintenance.promotion.written_entries import (
     Entry,
     WrittenEntries,
+    entry_lines,
     line_hash,
     short_hash,
 )
@@ -238,7 +239,9 @@ def _times_of(note: MemoryNote) -> dict[str, object]:
 
 def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntries) -> PersonEdits:
     """Compare the text of a memory file with what we wrote; "" means that the file is missing."""
-    lines = parse_lines(text.removeprefix("\ufeff"))
+    known = {entry.line for entry in written.entries.values()}
+    known |= {line_hash(line_for(notes[i])) for i in written.entries if i in notes}
+    lines = entry_lines(text.removeprefix("\ufeff"), known)
     live = {i: e for i, e in written.entries.items() if _is_live(notes.get(i), e)}
     if all(line.is_blank for line in lines):
         problem = "it is missing or empty" if live else ""
@@ -248,9 +251,14 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
     hashes = [line_hash(line.text) for line in lines]
     here = set(hashes)
     gone = [i for i, e in live.items() if here.isdisjoint((e.line, line_hash(line_for(notes[i]))))]
-    new = _new_lines(lines, hashes, notes, written)
+    new = [
+        n
+        for n, line in enumerate(lines)
+        if not (line.is_blank or hashes[n] in known or short_hash(line.text) in written.others)
+    ]
     plain = structure(lines).plain
-    changed = _pair(gone, notes, [lines[n].text for n in new if plain[n] and is_item(lines[n])])
+    new_items = [unwrapped(lines[n].text) for n in new if plain[n] and is_item(lines[n])]
+    changed = _pair(gone, notes, new_items)
     new_text = "\n".join(lines[n].text for n in new)
     deleted = tuple(
         i
@@ -274,19 +282,6 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
 
 def _is_live(note: MemoryNote | None, entry: Entry) -> bool:
     return note is not None and not note.hidden and entry.fate in ("written", "changed")
-
-
-def _new_lines(
-    lines: list[Line], hashes: list[str], notes: Mapping[str, MemoryNote], written: WrittenEntries
-) -> list[int]:
-    """The places of the lines that were not there when the file was last seen."""
-    old = {entry.line for entry in written.entries.values()}
-    old |= {line_hash(line_for(notes[i])) for i in written.entries if i in notes}
-    return [
-        n
-        for n, line in enumerate(lines)
-        if not (line.is_blank or hashes[n] in old or short_hash(line.text) in written.others)
-    ]
 
 
 def _pair(gone: list[str], notes: Mapping[str, MemoryNote], new_lines: list[str]) -> dict[str, str]:

@@ -21,9 +21,9 @@ from nuggets.maintenance.promotion.entry_placement import (
     Page,
     Place,
     join_lines,
-    parse_lines,
     section_of,
     size_of,
+    unwrapped,
     with_current_header,
     with_entry,
     without_entries,
@@ -35,6 +35,7 @@ from nuggets.maintenance.promotion.written_entries import (
     Entry,
     Fate,
     WrittenEntries,
+    entry_lines,
     fate_of,
     line_hash,
     owners_of,
@@ -53,7 +54,8 @@ class Budget(NamedTuple):
 
     def has_room_for(self, lines: Sequence[Line]) -> bool:
         """Whether hosts load all of these lines."""
-        return len(lines) < self.lines and size_of(lines) < self.bytes
+        count = sum(1 + line.text.count("\n") for line in lines)
+        return count < self.lines and size_of(lines) < self.bytes
 
 
 class Promotion(NamedTuple):
@@ -135,7 +137,9 @@ class _Work:
         self.fellows: dict[str, set[str]] = {name: set() for name in self.section.values()}
         for note_id, name in self.section.items():
             self.fellows[name].add(note_id)
-        lines = with_current_header(parse_lines(text), promote_after)
+        known = {entry.line for entry in written.entries.values()}
+        known |= {line_hash(line) for line in self.line.values()}
+        lines = with_current_header(entry_lines(text, known), promote_after)
         owned = owners_of(lines, self.line, written.entries)
         self.page = Page(
             [line._replace(owner=owned.get(n, "")) for n, line in enumerate(lines)],
@@ -162,9 +166,10 @@ class _Work:
                     own_words = with_caveats(line.text, self.caveats[line.owner])
                     self.page.lines[n] = line._replace(text=own_words)
                     continue
-                self.outcomes[line.owner] = (
-                    ("kept", "stands there") if fresh == line.text else ("updated", "was edited")
-                )
+                if unwrapped(line.text) == fresh:
+                    self.outcomes[line.owner] = "kept", "stands there"
+                    continue
+                self.outcomes[line.owner] = "updated", "was edited"
                 self.page.lines[n] = line._replace(text=fresh)
 
     def make_room(self) -> None:
@@ -225,7 +230,7 @@ class _Work:
             if not is_new:
                 is_decided = entry.fate in ("declined", "missing")
                 refused[note_id] = entry.fate if is_decided else fate_of(self.notes[note_id], text)
-            elif entry.fate != "missing" and not entry.is_in_file:
+            elif entry.fate == "declined":  # what else is gone is gone with the file
                 refused[note_id] = entry.fate
         for note_id, fate in list(refused.items()):
             for survivor in merged_into(self.notes[note_id]):

@@ -6,7 +6,7 @@ lines, and instead of the lines themselves, which must not outlive a purge.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, Literal, get_args
 
 from nuggets.domain.marks import FILE_MARK
@@ -15,8 +15,11 @@ from nuggets.language.text import ELLIPSIS
 from nuggets.maintenance.promotion.entries import line_for, title_of, without_caveats
 from nuggets.maintenance.promotion.entry_placement import (
     Line,
+    continues_item,
     is_item,
     parse_lines,
+    structure,
+    unwrapped,
 )
 from nuggets.named_tuple import NamedTuple
 
@@ -72,10 +75,12 @@ class WrittenEntries(NamedTuple):
 
 def line_hash(line: str) -> str:
     """A prefix of the SHA-256 of the line, long enough to avoid collisions. Caveats come and go,
-    and are no edit."""
+    and are no edit, nor is where a line is wrapped."""
     from hashlib import sha256
 
-    return sha256(without_caveats(line).encode(errors="surrogateescape")).hexdigest()[:24]
+    return sha256(without_caveats(unwrapped(line)).encode(errors="surrogateescape")).hexdigest()[
+        :24
+    ]
 
 
 def short_hash(line: str) -> str:
@@ -136,6 +141,25 @@ def without_taken_out(
 TELLING_CHARACTERS = 4  # a shorter content occurs in any text
 
 
+def entry_lines(text: str, known: Container[str]) -> list[Line]:
+    """The lines of a file, of which an item that someone wrapped is one.
+
+    `known`: hashes of our lines. Below one that stands as it was written, indented lines are a
+    person's own.
+    """
+    lines: list[Line] = []
+    may_go_on = False
+    physical = parse_lines(text)
+    for line, is_plain in zip(physical, structure(physical).plain, strict=True):
+        if may_go_on and is_plain and continues_item(line):
+            wrapped = lines.pop()
+            line = Line(wrapped.text + wrapped.end + line.text, line.end)
+        else:
+            may_go_on = is_plain and is_item(line) and line_hash(line.text) not in known
+        lines.append(line)
+    return lines
+
+
 def owners_of(
     lines: list[Line], wanted: Mapping[str, str], entries: Mapping[str, Entry]
 ) -> dict[int, str]:
@@ -171,7 +195,7 @@ def has_entry(text: str, note_id: str, written: WrittenEntries) -> bool:
     """Whether the entry of a note is in the text as it was written."""
     entry = written.entries.get(note_id)
     return entry is not None and any(
-        line_hash(line.text) == entry.line for line in parse_lines(text)
+        line_hash(line.text) == entry.line for line in entry_lines(text, {entry.line})
     )
 
 
@@ -179,7 +203,7 @@ def mentions_notes(text: str, versions: Iterable[MemoryNote], written: WrittenEn
     """Whether a line of someone else has the title or the content of a version of a note."""
     own_lines = {entry.line for entry in written.entries.values()}
     other_text = "\n".join(
-        line.text for line in parse_lines(text) if line_hash(line.text) not in own_lines
+        line.text for line in entry_lines(text, own_lines) if line_hash(line.text) not in own_lines
     )
     return any(words in other_text for note in versions for words in _searched_texts(note))
 
