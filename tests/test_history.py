@@ -42,6 +42,11 @@ def test_the_history_of_one_note_has_only_its_changes(shelf: NuggetShelf) -> Non
     assert [c.changes.action for c in shelf.history("Auth")] == ["edit_note", "create_note"]
 
 
+def test_a_number_is_no_name_of_a_note(shelf: NuggetShelf) -> None:
+    with pytest.raises(InvalidInput, match="the name of a memory"):
+        shelf.history(3)  # type: ignore[arg-type]
+
+
 def test_a_note_that_is_gone_still_has_a_history(shelf: NuggetShelf) -> None:
     note = shelf.create_note("project", "Auth", "Uses JWT.")
     shelf.delete_note(note.id, hard=True)

@@ -898,6 +898,8 @@ class NuggetShelf:
 
         check_whole(since, "a revision")
         check_count(limit, "how many entries to show")
+        if note is not None:
+            note = storable(note, "the name of a memory")
         return list_commits(self._transactions, self.project, note, limit, since)
 
     def versions(self, name: str, nugget: str | None = None) -> "Sequence[MemoryVersion]":
