@@ -66,7 +66,7 @@ def join_lines(lines: Sequence[Line]) -> str:
     return "".join(line.text + line.end for line in lines)
 
 
-def unwrapped(text: str) -> str:
+def unwrap_line(text: str) -> str:
     """The words of an item in one line, as they were before someone wrapped it."""
     return _WRAP.sub(" ", text)
 

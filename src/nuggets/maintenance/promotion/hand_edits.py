@@ -17,7 +17,7 @@ from nuggets.domain.state import MemoryState, State, load_state
 from nuggets.domain.three_way_merge import are_alike, are_too_many
 from nuggets.errors import NuggetsError
 from nuggets.maintenance.promotion.entries import apply_edit, entry_text, line_for, title_of
-from nuggets.maintenance.promotion.entry_placement import is_item, structure, unwrapped
+from nuggets.maintenance.promotion.entry_placement import is_item, structure, unwrap_line
 from nuggets.maintenance.promotion.written_entries import (
     Entry,
     WrittenEntries,
@@ -257,7 +257,7 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
         if not (line.is_blank or hashes[n] in known or short_hash(line.text) in written.others)
     ]
     plain = structure(lines).plain
-    new_items = [unwrapped(lines[n].text) for n in new if plain[n] and is_item(lines[n])]
+    new_items = [unwrap_line(lines[n].text) for n in new if plain[n] and is_item(lines[n])]
     changed = _pair(gone, notes, new_items)
     new_text = "\n".join(lines[n].text for n in new)
     deleted = tuple(

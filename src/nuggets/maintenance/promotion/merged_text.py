@@ -23,7 +23,7 @@ from nuggets.maintenance.promotion.entry_placement import (
     join_lines,
     section_of,
     size_of,
-    unwrapped,
+    unwrap_line,
     with_current_header,
     with_entry,
     without_entries,
@@ -166,7 +166,7 @@ class _Work:
                     own_words = with_caveats(line.text, self.caveats[line.owner])
                     self.page.lines[n] = line._replace(text=own_words)
                     continue
-                if unwrapped(line.text) == fresh:
+                if unwrap_line(line.text) == fresh:
                     self.outcomes[line.owner] = "kept", "stands there"
                     continue
                 self.outcomes[line.owner] = "updated", "was edited"

@@ -19,7 +19,7 @@ from nuggets.maintenance.promotion.entry_placement import (
     is_item,
     parse_lines,
     structure,
-    unwrapped,
+    unwrap_line,
 )
 from nuggets.named_tuple import NamedTuple
 
@@ -78,7 +78,7 @@ def line_hash(line: str) -> str:
     and are no edit, nor is where a line is wrapped."""
     from hashlib import sha256
 
-    return sha256(without_caveats(unwrapped(line)).encode(errors="surrogateescape")).hexdigest()[
+    return sha256(without_caveats(unwrap_line(line)).encode(errors="surrogateescape")).hexdigest()[
         :24
     ]
 
