@@ -201,12 +201,13 @@ def test_what_one_says_more_is_merged_only_if_it_was_written_later(tail: str, ne
         assert (f"nearly the same, but only the older one says: {new}" in str(reasons)) != is_merged
 
 
-def test_a_text_is_later_by_when_it_was_made_and_by_when_it_was_edited() -> None:
-    short, long = sample(1, content=RULES), sample(2, content=f"{RULES}. That is wrong.")
+def test_a_text_is_later_if_it_was_made_after_the_other_was_last_changed() -> None:
+    short, long = sample(1, content=RULES), sample(2, content=f"{RULES}. That is wrong.", now=LATER)
 
-    assert merges(short._replace(updated_at=LAST), long._replace(updated_at=LATER)) == 0
+    assert merges(short, long) == 1
+    assert merges(short._replace(updated_at=LAST), long) == 0
     # a clean-up of the retraction is no new retraction
-    assert merges(short._replace(created_at=LATER), long._replace(updated_at=LAST)) == 0
+    assert merges(short._replace(updated_at=LAST), long._replace(updated_at=LAST)) == 0
 
 
 def test_what_is_merged_elsewhere_meanwhile_is_not_linked() -> None:

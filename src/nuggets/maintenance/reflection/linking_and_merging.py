@@ -254,7 +254,8 @@ def _merge_group(
             if not _is_repeated(shorter, longer) or not plan.may("merge", note_id, other):
                 continue
             more = [word for word in words[longer.id] if word not in word_sets[shorter.id]]
-            if more and not _is_later(plan.found[longer.id], plan.found[shorter.id]):
+            # when the longer one was changed says nothing: clean-ups change it too
+            if more and longer.created_at < plan.found[shorter.id].updated_at:
                 reason = f"nearly the same, but only the older one says: {', '.join(more)}"
                 unmerged[note_id, other] = shorten(reason, REASON_CHARACTERS)
             elif _merge_pair(plan, longer, shorter):
@@ -274,11 +275,6 @@ def _is_repeated(note: MemoryNote, other: MemoryNote) -> bool:
         and may_name_the_same(note.title, other.title, note.content)
         and says_all(other.content, note.content)
     )
-
-
-def _is_later(note: MemoryNote, other: MemoryNote) -> bool:
-    """By both times, because a clean-up moves that of the last change too."""
-    return note.created_at >= other.created_at and note.updated_at >= other.updated_at
 
 
 def _details(note: MemoryNote) -> tuple[Words, Words]:
