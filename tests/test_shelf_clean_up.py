@@ -11,12 +11,20 @@ import pytest
 
 from nuggets import PROMOTE_THRESHOLD, NuggetShelf, promote_facts, reflect_and_clean_memory
 from nuggets.domain.marks import RejectedChange, read_rejected
-from nuggets.errors import InvalidInput, NotFound, StoreError
+from nuggets.domain.records import LeftNote, MemoryNote
+from nuggets.errors import Conflict, InvalidInput, NotFound, StoreError
 from nuggets.maintenance import reflection
 from nuggets.settings import load
 from store_samples import open_directory, state_of
 
 NINE = datetime(2026, 3, 10, 9, 0)
+
+
+def contents(shelf: NuggetShelf) -> dict[str, MemoryNote]:
+    return {
+        note.id: note._replace(last_accessed_at="")
+        for note in shelf.list_notes(include_hidden=True)
+    }
 
 
 def recalled(shelf: NuggetShelf, key: str, sessions: int = PROMOTE_THRESHOLD) -> None:
@@ -439,6 +447,129 @@ def test_a_pass_is_undone_though_one_of_its_notes_was_purged_since(shelf: Nugget
 
     assert shelf.list_notes() == [mail]
     assert shelf.reflect().tagged == 0
+
+
+# --- a pass that is taken back in part -----------------------------------------------------------
+
+
+@pytest.fixture
+def passed(shelf: NuggetShelf, alike: tuple[str, str]) -> tuple[int, dict[str, MemoryNote]]:
+    """A pass that merged two notes, and linked, tagged and rewrote others: its revision, and the
+    notes before it."""
+    shelf.create_note("project", "Invoices", "Billing prints invoices by weasyprint.")
+    shelf.create_note("project", "Invoice host", "Billing: weasyprint makes invoices on it.")
+    shelf.create_note("project", "Port", "Port 8080 today.\nPort 8080 today.")
+    before = contents(shelf)
+    result = shelf.reflect()
+    assert min(result.merged, result.linked, result.tagged, result.rewritten) == 1
+    return shelf.history()[0].revision, before
+
+
+def test_an_edit_since_leaves_one_note_and_the_rest_is_undone(
+    shelf: NuggetShelf, passed: tuple[int, dict[str, MemoryNote]]
+) -> None:
+    revision, before = passed
+    edited = shelf.edit_note("Port", "Port 9090 today.")
+    undone = shelf.undo(revision)
+
+    assert undone.left == (LeftNote(edited.id, "Port", "changed since", revision + 1),)
+    assert edited.id not in [note.id for note in undone.changes.put]
+    assert contents(shelf) == before | {edited.id: edited._replace(last_accessed_at="")}
+
+
+def test_a_partial_undo_is_one_entry_and_can_be_undone(
+    shelf: NuggetShelf, passed: tuple[int, dict[str, MemoryNote]]
+) -> None:
+    revision, before = passed
+    shelf.edit_note("Port", "Port 9090 today.")
+    reflected = contents(shelf)
+    assert shelf.undo(revision, dry_run=True).left
+    assert contents(shelf) == reflected
+    shelf.undo(revision)
+    assert [one.changes.action for one in shelf.history(limit=2)] == [
+        f"undo {revision}",
+        "edit_note",
+    ]
+    shelf.undo(shelf.history()[0].revision)
+    assert contents(shelf) == reflected
+
+    shelf.undo(shelf.history()[0].revision)
+    shelf.undo(revision + 1)  # now the rest of the pass can go, too
+    assert shelf.undo(revision).left == ()
+    assert {note.id: note.content for note in shelf.list_notes()} == {
+        note.id: note.content for note in before.values()
+    }
+
+
+@pytest.mark.parametrize("which", ["survivor", "source"])
+def test_a_merge_stays_as_a_whole(
+    shelf: NuggetShelf,
+    alike: tuple[str, str],
+    passed: tuple[int, dict[str, MemoryNote]],
+    which: str,
+) -> None:
+    revision, before = passed
+    gone, kept = sorted(alike, key=lambda note_id: not shelf.get_note(note_id).hidden)
+    changed, other = (kept, gone) if which == "survivor" else (gone, kept)
+    shelf.edit_note(changed, "Something else.")
+    reflected = contents(shelf)
+    left = {note.note_id: note for note in shelf.undo(revision).left}
+
+    assert contents(shelf) == before | {note_id: reflected[note_id] for note_id in alike}
+    assert left[changed].reason == "changed since"
+    assert left[other].reason == "merged with a note that changed since"
+    assert left.keys() == set(alike)
+    assert not shelf.checkup()
+
+
+def test_a_link_with_a_note_that_is_left_stays_at_both_ends(
+    shelf: NuggetShelf, passed: tuple[int, dict[str, MemoryNote]]
+) -> None:
+    revision, before = passed
+    edited = shelf.edit_note("Invoice host", "Billing: weasyprint makes invoices on db7.")
+    shelf.undo(revision)
+    after = contents(shelf)
+    other = next(note for note in after.values() if note.title == "Invoices")
+
+    assert [link.to for link in other.links] == [edited.id]
+    assert [link.to for link in after[edited.id].links] == [other.id]
+    assert after | {other.id: other._replace(links=())} == before | {edited.id: after[edited.id]}
+    assert not shelf.checkup()
+
+
+def test_a_note_that_a_pass_only_looked_at_is_not_named(shelf: NuggetShelf) -> None:
+    shelf.create_note("project", "Host", "It is db7.")
+    shelf.reflect()
+    port = shelf.create_note("project", "Port", "Port 8080 today.\nPort 8080 today.")
+    shelf.reflect()
+    assert len(shelf.history()[0].changes.put) == 2
+    host = shelf.edit_note("Host", "It is db8.")
+
+    assert shelf.undo(shelf.history()[1].revision).left == ()
+    assert shelf.list_notes() == [host, port]
+
+
+def test_a_key_that_was_remembered_anew_keeps_only_its_fact_away(directory: Path) -> None:
+    with NuggetShelf(directory, project="", clock=lambda: "2026-03-01T09:00:00.000Z") as shelf:
+        shelf.remember("project", "port", "80", valid_until="2026-02-01")
+        note = shelf.create_note("project", "Mail", "Sends in batches.\nSends in batches.")
+        shelf.reflect()
+        revision = shelf.history()[0].revision
+        shelf.remember("project", "port", "9090")
+
+        assert [left.title for left in shelf.undo(revision).left] == ["port"]
+        assert shelf.get_note(note.id) == note
+        assert shelf.recall("port").answer == "9090"
+
+
+def test_if_every_note_changed_since_a_pass_is_not_undone(shelf: NuggetShelf) -> None:
+    shelf.create_note("project", "Port", "Port 8080 today.\nPort 8080 today.")
+    shelf.reflect()
+    shelf.edit_note("Port", "Port 9090 today.")
+
+    assert shelf.undoable([2]) == set()
+    with pytest.raises(Conflict, match="Undo revision 3 first"):
+        shelf.undo(2)
 
 
 def test_undoing_the_daily_pass_does_not_run_it_again(shelf: NuggetShelf) -> None:

@@ -386,6 +386,26 @@ def test_undo_names_what_others_and_other_projects_did_since(
     assert "kept" not in nuggets("undo", "3", "--json").json
 
 
+def test_undo_of_a_reflection_says_what_it_left_and_why(nuggets: Nuggets) -> None:
+    for title in ("Port", "Mail"):
+        nuggets("note", "add", "project", title, "Sends in batches.\nSends in batches.")
+    nuggets("reflect")
+    nuggets("note", "edit", "Port", "Port 9090 today.")
+    tried = nuggets("undo", "3", "--dry-run", "--json")
+    done = nuggets("undo", "3")
+
+    assert (tried.code, done.code) == (0, 0)
+    assert [(left["title"], left["reason"], left["revision"]) for left in tried.json["left"]] == [
+        ("Port", "changed since", 5)
+    ]
+    assert done.lines[-2:] == [
+        "Left as it is now:",
+        "  Port: changed since (`nuggets undo 5` first)",
+    ]
+    assert [line.split(":")[0] for line in done.lines[1:-2]] == ["  ~ Mail"]
+    assert nuggets("undo", "--json").json["left"] == []
+
+
 def test_undo_says_that_a_change_reached_beyond_the_project(
     nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -608,6 +608,25 @@ def test_undo_says_what_is_as_before_and_what_is_back(tmp_path: Path) -> None:
     assert "'port' is back" in forgotten
 
 
+def test_undo_of_a_clean_up_says_what_it_left_and_why(tmp_path: Path) -> None:
+    with NuggetShelf(tmp_path, project=HERE) as shelf:
+        for title in ("Port", "Mail"):
+            shelf.create_note("n", title, "Sends in batches.\nSends in batches.")
+        shelf.reflect()
+        port = shelf.edit_note("Port", "Port 9090 today.")
+
+    async def talk(client: Client) -> Any:
+        return await client.call_tool("undo", {"revision": 3})
+
+    undone = in_memory(server_context(tmp_path), talk)
+
+    assert "'Mail' is as before" in said(undone)
+    assert "'Port' is left as it is now: changed since" in said(undone)
+    (left,) = undone.structured_content["left"]
+    assert (left["noteId"], left["revision"]) == (port.id, 4)
+    assert port.id not in undone.structured_content["notes"]
+
+
 def test_a_note_that_is_there_already_is_not_made_twice(tmp_path: Path) -> None:
     note = {"nugget": "project", "title": "Why RS256", "content": "keys rotate without a release"}
 

@@ -399,6 +399,26 @@ def test_activity_and_history_are_told_from_a_revision_on(web: AppClient) -> Non
     assert web.get("/api/activity", params={"since": 2}).json()["steps"] == []
 
 
+def test_what_the_undo_of_a_clean_up_left_is_told(shelf: NuggetShelf, web: AppClient) -> None:
+    for title in ("Port", "Mail"):
+        shelf.create_note("n", title, "Sends in batches.\nSends in batches.")
+    shelf.reflect()
+    revision = shelf.revision
+    port = shelf.edit_note("Port", "Port 9090 today.")
+
+    assert web.get("/api/undoable", params={"revisions": f"{revision}"}).json()["revisions"]
+    answer = web.post("/api/undo", json={"revision": revision}).json()
+    assert answer["left"] == [
+        {
+            "noteId": port.id,
+            "title": "Port",
+            "reason": "changed since",
+            "revision": shelf.revision - 1,
+        }
+    ]
+    assert [note["before"]["title"] for note in answer["undone"]["notes"]] == ["Mail"]
+
+
 def test_which_steps_can_be_undone_is_told(web: AppClient) -> None:
     note = created(web, "Port", "80")
     web.patch(f"/api/notes/{note['id']}", json={"content": "8080"})

@@ -8,9 +8,18 @@ from hypothesis import strategies as st
 
 from example_counts import example_count
 from graph_samples import LATER, NOW, by_id, sample
-from nuggets.domain.records import GraphNoteMetaInput, MemoryNote, NoteKind, Touch
+from nuggets.domain.records import (
+    Changes,
+    Commit,
+    GraphNoteMetaInput,
+    MemoryNote,
+    NoteKind,
+    Touch,
+)
 from nuggets.domain.state import MemoryNotes, MemoryState, apply_touch
+from nuggets.errors import Conflict
 from nuggets.maintenance.reflection import Policy, ReflectionResult, reflect, still_valid
+from nuggets.maintenance.undo import changes_memory, revert
 from nuggets.operations.notes_and_links import add_link, asymmetries
 
 ALL = Policy(max_notes=1000)
@@ -42,7 +51,7 @@ def graph(seed: int, count: int = 14) -> dict[str, MemoryNote]:
         note = sample(
             number,
             kind=kind,
-            title="Deploy" if alike else f"{chance.choice(TITLES)} {number}",
+            title="Deploy" if alike and kind == "note" else f"{chance.choice(TITLES)} {number}",
             content=content if kind == "note" else content.strip() or "value",
             nugget="learnings" if alike else chance.choice(("learnings", "project")),
             created_at=f"2026-01-01T{number // 60:02}:{number % 60:02}:00.000Z",
@@ -161,6 +170,46 @@ def test_writes_that_landed_meanwhile_are_kept_and_links_stay_two_way(seed: int)
     assert corrected.linked == len([c for c in corrected.changes if c.type == "link"])
     assert set(corrected.changes) <= set(result.changes)
     assert corrected.inspected <= result.inspected
+
+
+@settings(max_examples=example_count(150), deadline=None)
+@given(st.integers(0, 10**9), st.integers(0, 3))
+def test_undo_takes_back_what_did_not_change_since_and_keeps_links_two_way(
+    seed: int, edits: int
+) -> None:
+    notes = graph(seed)
+    changes, _ = reflect(notes, LATER, ALL)
+    was = Changes(put=tuple(notes[note.id] for note in changes.put))
+    commit = Commit(1, LATER, changes, was)
+    state = MemoryState()
+    state.notes = MemoryNotes(notes | by_id(*changes.put))
+    edited = random.Random(seed).sample(sorted(notes), edits)
+    for i in edited:
+        state.notes[i] = state.notes[i]._replace(content="written since")
+    current = dict(state.notes)
+    if not changes_memory(commit):
+        return
+    try:
+        back, undone = revert(state, commit)
+    except Conflict:
+        assert edits
+        return
+    state.apply(back)
+
+    assert asymmetries(state.notes) == ()
+    assert edits or state.notes == notes
+    left = {note.note_id for note in undone.left}
+    taken_back = {note.id for note in undone.changes.put}
+    assert left.isdisjoint(taken_back)
+    for i in (*edited, *left):
+        assert state.notes[i] == current[i]
+    for i in taken_back:
+        assert state.notes[i]._replace(links=()) == notes[i]._replace(links=())
+    again, _ = revert(
+        state, Commit(2, AFTER, back, Changes(put=tuple(current[n.id] for n in back.put)))
+    )
+    state.apply(again)
+    assert state.notes == current
 
 
 def test_a_recall_of_a_note_merged_away_counts_for_its_survivor() -> None:

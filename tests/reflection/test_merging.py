@@ -9,6 +9,7 @@ from nuggets.maintenance.reflection import Policy, reflect
 from nuggets.operations.notes_and_links import add_link
 
 ALL = Policy(max_notes=1000)
+LAST = "2026-02-02T10:30:00.000Z"
 RULES = (
     "The pipeline uploads artefacts to our bucket after all tests are green and somebody has "
     "approved them on the page of that release; then mirrors pick up whatever is new there and "
@@ -184,6 +185,49 @@ def test_a_sentence_may_come_between_two_but_not_within_one() -> None:
 )
 def test_one_word_that_turns_a_sentence_keeps_contents_apart(plain: str, other: str) -> None:
     assert pair(RULES, RULES.replace(plain, other)) == 0
+
+
+@pytest.mark.parametrize(
+    ("tail", "new"),
+    [(". That is wrong.", "wrong"), (" in theory", "theory"), (". Ask Mara.", "ask")],
+)
+def test_what_one_says_more_is_merged_only_if_it_was_written_later(tail: str, new: str) -> None:
+    """A later copy without a retraction takes it back: it must not vanish in the retracted text."""
+    plain, more = RULES, f"{RULES}{tail}"
+    for shorter, longer, is_merged in ((NOW, LATER, True), (NOW, NOW, True), (LATER, NOW, False)):
+        short = sample(1, title="Upload of releases", content=plain, now=shorter)
+        long = sample(2, title="Upload", content=more, now=longer)
+        changes, result = reflect(by_id(short, long), LAST, ALL)
+        after = by_id(*changes.put)
+
+        assert (result.merged, after[short.id].hidden) == (is_merged, is_merged)
+        assert (after[long.id].title, after[long.id].content) == ("Upload", more)
+        reasons = {link.reason for note in after.values() for link in note.links}
+        assert (f"nearly the same, but only the older one says: {new}" in str(reasons)) != is_merged
+
+
+def test_a_text_is_later_if_it_was_made_after_the_other_was_last_changed() -> None:
+    short, long = sample(1, content=RULES), sample(2, content=f"{RULES}. That is wrong.", now=LATER)
+
+    assert merges(short, long) == 1
+    assert merges(short._replace(updated_at=LAST), long) == 0
+    # a clean-up of the retraction is no new retraction
+    assert merges(short._replace(updated_at=LAST), long._replace(updated_at=LAST)) == 0
+
+
+def test_what_is_merged_elsewhere_meanwhile_is_not_linked() -> None:
+    retracted = sample(1, content=f"{RULES}. That is wrong.")
+    again = [sample(n, content=RULES, now=LATER) for n in (2, 3)]
+    changes, result = reflect(by_id(retracted, *again), LAST, ALL)
+    after = by_id(*changes.put)
+
+    assert (result.merged, result.linked) == (1, 1)
+    assert [link.to for link in after[retracted.id].links] == [again[0].id]
+
+
+def test_a_sentence_that_is_only_repeated_says_no_more() -> None:
+    first = RULES.split("; ")[0]
+    assert merges(sample(1, content=RULES, now=LATER), sample(2, content=f"{RULES}. {first}")) == 1
 
 
 def test_for_and_against_are_no_duplicates() -> None:

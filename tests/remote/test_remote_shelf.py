@@ -8,6 +8,7 @@ import pytest
 from agent_doors import repository
 from git_repositories import clone, new_repository
 from nuggets import GraphNoteMetaInput, Nugget, NuggetShelf
+from nuggets.domain.records import LeftNote
 from nuggets.errors import (
     Conflict,
     InvalidInput,
@@ -47,6 +48,15 @@ def test_what_is_written_there_is_read_there(
     assert remote.undo().changes.put[0].id == note.id
     with NuggetShelf(tmp_path / "kept") as kept:
         assert [found.id for found in kept.list_notes()] == [fact.id]
+
+
+def test_what_the_undo_of_a_clean_up_left_is_told(remote: NuggetShelf) -> None:
+    for title in ("Port", "Mail"):
+        remote.create_note("n", title, "Sends in batches.\nSends in batches.")
+    remote.reflect()
+    port = remote.edit_note("Port", "Port 9090 today.")
+
+    assert remote.undo(3).left == (LeftNote(port.id, "Port", "changed since", 4),)
 
 
 def test_metadata_may_be_given_in_a_record(remote: NuggetShelf) -> None:

@@ -151,6 +151,18 @@ def test_nuggets_of_both_are_one(member: Open) -> None:
         alice.status("none")
 
 
+def test_what_the_undo_of_a_clean_up_left_is_named_in_the_members_numbers(member: Open) -> None:
+    alice = member("alice")
+    for title in ("Port", "Mail"):
+        alice.create_note("n", title, "Sends in batches.\nSends in batches.", scope="user")
+    alice.reflect()
+    reflected = alice.history(limit=1)[0].revision
+    alice.edit_note("Port", "Port 9090 today.")
+    edited = alice.history(limit=1)[0].revision
+
+    assert [left.revision for left in alice.undo(reflected).left] == [edited]
+
+
 def test_history_and_undo_know_both_shelves(member: Open) -> None:
     alice, bob = member("alice"), member("bob")
     alice.remember("work", "ours", "1", scope="shared")

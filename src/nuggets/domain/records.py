@@ -290,6 +290,15 @@ class DailyRun(NamedTuple):
     promoted: int = 0  # new lines in memory files
 
 
+class LeftNote(NamedTuple):
+    """A note that the undo of a clean-up left as it is."""
+
+    note_id: str
+    title: str
+    reason: str
+    revision: int = 0  # of the last change since; 0 if there is none
+
+
 class Commit(NamedTuple):
     """One step of a shelf's history."""
 
@@ -297,6 +306,7 @@ class Commit(NamedTuple):
     at: str
     changes: Changes
     before: Changes = Changes()  # what leads back; left out where nobody wants to go back
+    left: tuple[LeftNote, ...] = ()  # of an undone commit: what is not taken back, and not in it
 
 
 class EarlierImage(NamedTuple):

@@ -12,6 +12,7 @@ from nuggets.domain.codec import Json
 from nuggets.domain.records import (
     Commit,
     ExportsStatus,
+    LeftNote,
     MemoryNote,
     MemoryVersion,
     RecallResult,
@@ -56,16 +57,15 @@ def replaced_value(content: str) -> Json:
     return {"before": {"content": content}}
 
 
-def undone_change(undone: Json, kept: Sequence[Commit] | None) -> Json:
-    """The undone change. `kept`: what others did since, if the caller named no revision."""
+def undone_change(undone: Json, left: Sequence[LeftNote], kept: Sequence[Commit] | None) -> Json:
+    """The undone change, and the notes of it that were left. `kept`: what others did since, if the
+    caller named no revision."""
+    shape = {"undone": undone, "left": codec.to_json(left)}
     if kept is None:
-        return {"undone": undone}
+        return shape
     fields = ("revision", "at", "action", "client", "noteCount")
     shapes = map(codec.commit_to_json, kept)
-    return {
-        "undone": undone,
-        "kept": [{name: shape[name] for name in fields} for shape in shapes],
-    }
+    return {**shape, "kept": [{name: shape[name] for name in fields} for shape in shapes]}
 
 
 def fact(note: MemoryNote) -> Json:

@@ -135,7 +135,7 @@ def undo_commit(
         else:
             commit = find_commit(transactions, revision)
         since = transactions.store.commits(commit.revision)
-        return undo.revert(transactions.state, commit, since), commit
+        return undo.revert(transactions.state, commit, since)
 
     if dry_run:
         with transactions.reading():

@@ -1,23 +1,25 @@
 """Undo: the changes that revert a commit without losing later changes. Pure."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from nuggets.domain.marks import RUN_MARK, rejection_marks
 from nuggets.domain.names_and_tags import identity_of
-from nuggets.domain.records import Changes, Commit, MemoryNote, NoteLink
+from nuggets.domain.records import Changes, Commit, LeftNote, MemoryNote, NoteLink
 from nuggets.domain.state import SESSIONS_KEPT, State, apply_touch, merged_into, with_recalls_of
 from nuggets.domain.visibility import is_foreign
 from nuggets.errors import Conflict, NotFound
 from nuggets.language.text import fold_case
 from nuggets.maintenance.promotion.entries import reverted_pins
 from nuggets.maintenance.promotion.written_entries import unchanged_files, without_taken_out
+from nuggets.maintenance.reflection.plan import with_whole_groups
 from nuggets.operations.notes_and_links import link_identity
 
 PURGE = "purge"
 UNDO = "undo"  # an undo commit has the action "undo <revision of the undone commit>"
 IMPORT = "import_memories"
-_AUTOMATIC_ACTIONS = ("reflect", IMPORT)  # actions in which no person edited a note
+REFLECT = "reflect"
+_AUTOMATIC_ACTIONS = (REFLECT, IMPORT)  # actions in which no person edited a note
 UPKEEP = ("keep_session", "promote", "take_in_shared")  # actions that no person asks for by name
 # the clients of edits of MEMORY.md and of the documented files, which a person made
 EDITED_FILES = ("memory file", "file")
@@ -25,47 +27,47 @@ ATTENDED = ("cli", "page")  # clients behind which that person may be
 _CHANGES_NAMED = 3  # changes of others that an error names
 
 
-def revert(state: State, commit: Commit, since: Iterable[Commit] = ()) -> Changes:
-    """The changes that restore the state before the commit.
+def revert(state: State, commit: Commit, since: Iterable[Commit] = ()) -> tuple[Changes, Commit]:
+    """The changes that restore the state before the commit, and what they take back of it.
 
-    `Conflict` if a later change would be lost.
-
-    `since`: the commits after it, so that the error can name the conflicting one.
+    Of a clean-up, notes that changed since are left as they are (`Commit.left`), and a merge with
+    one of them as a whole. Of anything else all is taken back, or nothing: `Conflict` if a later
+    change would be lost. `since`: the commits after it, so that the conflicting one can be named.
 
     Recalls since then stay counted: they are no change of what a note says, and neither is a
-    clean-up that only looked at it or linked it. Marks other than pins stay
-    as well: they record what happened, such as today's run or a line in a file that a person may
-    edit. What a clean-up did and is
-    taken back is refused from then on.
+    clean-up that only looked at it or linked it. Marks other than pins stay as well: they record
+    what happened, such as today's run or a line in a file that a person may edit. What a clean-up
+    did and is taken back is refused from then on.
     """
     if not changes_memory(commit):
         raise Conflict(
             f"revision {commit.revision} changed no memory, or one that was purged since. A line "
             "in MEMORY.md is yours to take out: it is not written again"
         )
-    notes = [*(note.id for note in commit.changes.put), *_dropped_ids(commit)]
-    after = {note.id: note for note in commit.changes.put}
-    before = {note.id: note for note in commit.before.put}
-    _refuse_to_lose(state, commit, {i: after.get(i) for i in notes}, since)
-    _refuse_second_keys(state, commit, [before[i] for i in notes if i in before])
-    _refuse_other_nuggets(state, commit)
+    part = _without_changed_since(state, commit, since)
+    _refuse_other_nuggets(state, part)
+    notes = [*(note.id for note in part.changes.put), *_dropped_ids(part)]
+    after = {note.id: note for note in part.changes.put}
+    before = {note.id: note for note in part.before.put}
+    untouched = {note.id for note in commit.changes.put} - after.keys()
     put = tuple(
-        _as_before(commit, before[i], after.get(i), state.notes.get(i))
+        _as_before(part, before[i], after.get(i), state.notes.get(i), untouched)
         for i in notes
         if i in before
     )
-    return Changes(
+    changes = Changes(
         put=put,
         drop=tuple(i for i in notes if i not in before),
-        put_nuggets=commit.before.put_nuggets,
-        drop_nuggets=_unused_nuggets(state, commit),
+        put_nuggets=part.before.put_nuggets,
+        drop_nuggets=_unused_nuggets(state, part),
         marks={
             **rejection_marks(state, ((state.notes[n.id], n) for n in put if n.id in state.notes)),
-            **reverted_pins(commit.changes.marks, commit.before.marks),
-            **without_taken_out(state.marks, commit.changes.marks, commit.before.marks),
+            **reverted_pins(part.changes.marks, part.before.marks),
+            **without_taken_out(state.marks, part.changes.marks, part.before.marks),
         },
-        action=f"{UNDO} {commit.revision}",
+        action=f"{UNDO} {part.revision}",
     )
+    return changes, part
 
 
 def drop_times(commits: Iterable[Commit]) -> dict[str | tuple[str, ...], str]:
@@ -105,47 +107,89 @@ def imported_notes(commits: Iterable[Commit]) -> dict[str, MemoryNote]:
     return notes
 
 
-def _refuse_to_lose(
-    state: State,
-    commit: Commit,
-    after: Mapping[str, MemoryNote | None],
-    since: Iterable[Commit],
-) -> None:
-    """Raise `Conflict` if a note was changed since; `after`: the notes as the commit left them."""
-    existed_before = {note.id for note in commit.before.put}
-    now = {i: state.notes.get(i) for i in after}
-    now.update(
-        (i, _without_later_links(state, now[i], after[i])) for i in after if i in existed_before
+def _without_changed_since(state: State, commit: Commit, since: Iterable[Commit]) -> Commit:
+    """The commit without the notes that must stay as they are now; `Conflict` if that is not part
+    of a clean-up, or all of it."""
+    changed, second_keys = _changed_since(state, commit), _second_keys(state, commit)
+    if not (changed or second_keys):
+        return commit
+    stay = with_whole_groups({*changed, *second_keys}, _merges(commit))
+    after = {note.id: note for note in commit.changes.put}
+    before = {note.id: note for note in commit.before.put}
+    newest = _last_changes(since)
+    reasons = {i: "merged with a note that changed since" for i in stay}
+    reasons |= {**dict.fromkeys(changed, "changed since"), **second_keys}
+    part = commit._replace(
+        changes=commit.changes._replace(put=tuple(n for n in after.values() if n.id not in stay)),
+        before=commit.before._replace(put=tuple(n for n in before.values() if n.id not in stay)),
+        left=tuple(
+            LeftNote(i, note.title, reasons[i], newest.get(i, 0) if i in changed else 0)
+            for i, note in after.items()
+            # neither what it only looked at, nor what was taken back already
+            if i in stay and not _says_the_same(before.get(i), note)
+            if not _says_the_same(before.get(i), state.notes.get(i))
+        ),
     )
-    later = [i for i, note in after.items() if not _says_the_same(now[i], note)]
-    if not later:
-        return
-    noticeable = (change for change in _not_undone(reversed(list(since))) if not is_quiet(change))
-    newer = next(
-        (change.revision for change in noticeable if any(concerns(change, i) for i in later)), None
-    )
+    if commit.changes.action == REFLECT and changes_memory(part):
+        return part
+    refused = f"revision {commit.revision} cannot be undone"
+    if not changed:
+        raise Conflict(f"{refused}: {next(iter(second_keys.values()))}; forget that one first")
+    newer = next((revision for i, revision in newest.items() if i in changed), 0)
     which = f"revision {newer}" if newer else "the later revision"
     raise Conflict(
-        f"revision {commit.revision} cannot be undone: {_abbreviate(later)} changed after it, and "
-        f"that would be lost. Undo {which} first (see the history)"
+        f"{refused}: {_abbreviate(changed)} changed after it, and that would be lost. Undo {which} "
+        "first (see the history)"
     )
 
 
-def _refuse_second_keys(state: State, commit: Commit, back: list[MemoryNote]) -> None:
-    """Raise `Conflict` if the undo would create a second fact with the same key."""
-    wanted = {identity_of(note): note for note in back if note.kind == "fact"}
+def _changed_since(state: State, commit: Commit) -> list[str]:
+    """The notes that no longer are as the commit left them."""
+    after: dict[str, MemoryNote | None] = {note.id: note for note in commit.changes.put}
+    after |= dict.fromkeys(_dropped_ids(commit))
+    now = {i: state.notes.get(i) for i in after}
+    for note in commit.before.put:
+        if note.id in after:
+            now[note.id] = _without_later_links(state, now[note.id], after[note.id])
+    return [i for i, note in after.items() if not _says_the_same(now[i], note)]
+
+
+def _last_changes(since: Iterable[Commit]) -> dict[str, int]:
+    """The last revision in effect of each note that was changed, the newest first."""
+    last: dict[str, int] = {}
+    for commit in _not_undone(reversed(list(since))):
+        if not is_quiet(commit):
+            for note_id in (*(note.id for note in commit.changes.put), *commit.changes.drop):
+                last.setdefault(note_id, commit.revision)
+    return last
+
+
+def _merges(commit: Commit) -> list[set[str]]:
+    """The notes of each merge: the source, the survivor, and those that were linked with it."""
+    before = {note.id: note for note in commit.before.put if not note.hidden}
+    return [
+        {source.id, *merged_into(source), *(link.to for link in before[source.id].links)}
+        for source in commit.changes.put
+        if source.id in before and merged_into(source)
+    ]
+
+
+def _second_keys(state: State, commit: Commit) -> dict[str, str]:
+    """The facts whose key another fact has now, which the undo would make a second one of."""
     own = {note.id for note in (*commit.before.put, *commit.changes.put)}
-    for fact in wanted.values():
-        same_key = state.notes.find(
+    found = {}
+    for fact in commit.before.put:
+        if fact.kind != "fact":
+            continue
+        for other in state.notes.find(
             nugget=fact.nugget_name, title=fact.title, kind="fact", project=fact.project
-        )
-        for fact_now in same_key:
-            if fact_now.id in own or identity_of(fact_now) not in wanted:
-                continue
-            raise Conflict(
-                f"revision {commit.revision} cannot be undone: {fact_now.nugget_name} has another "
-                f"fact by the key {fact_now.title!r:.80} now ({fact_now.id}); forget that one first"
-            )
+        ):
+            if other.id not in own and identity_of(other) == identity_of(fact):
+                found[fact.id] = (
+                    f"{other.nugget_name} has another fact by the key {other.title!r:.80} now "
+                    f"({other.id})"
+                )
+    return found
 
 
 def _refuse_other_nuggets(state: State, commit: Commit) -> None:
@@ -274,11 +318,6 @@ def _dropped_ids(commit: Commit) -> list[str]:
     return [note_id for note_id in commit.changes.drop if note_id in restorable]
 
 
-def concerns(commit: Commit, note_id: str) -> bool:
-    """Did the commit change this note?"""
-    return note_id in commit.changes.drop or any(n.id == note_id for n in commit.changes.put)
-
-
 def _says_the_same(note: MemoryNote | None, other: MemoryNote | None) -> bool:
     """Are they equal, apart from counted recalls and inspections?"""
     if note is None or other is None:
@@ -309,10 +348,14 @@ def _new_links(now: MemoryNote, after: MemoryNote) -> list[NoteLink]:
 
 
 def _as_before(
-    commit: Commit, before: MemoryNote, after: MemoryNote | None, now: MemoryNote | None
+    commit: Commit,
+    before: MemoryNote,
+    after: MemoryNote | None,
+    now: MemoryNote | None,
+    untouched: set[str],
 ) -> MemoryNote:
     """The note as it was before the commit, with the recalls, links and inspections since; hits
-    that a merge added are removed again."""
+    that a merge added are removed again. Links with untouched notes stay, as they do there."""
     for touch in commit.changes.touches:  # they happened before the commit, which only counted them
         if touch.note_id == before.id:
             before = apply_touch(before, touch)
@@ -325,7 +368,9 @@ def _as_before(
     not_recalled = now.last_accessed_at == after.last_accessed_at
     linked_before = {link_identity(link) for link in before.links}
     gained = (link for link in _new_links(now, after) if link_identity(link) not in linked_before)
-    before = before._replace(links=(*before.links, *gained))
+    links = [link for link in (*before.links, *gained) if link.to not in untouched]
+    links += (link for link in now.links if link.to in untouched)
+    before = before._replace(links=tuple(links))
     if before.last_inspected_at == after.last_inspected_at:
         before = before._replace(last_inspected_at=now.last_inspected_at)
     return before._replace(

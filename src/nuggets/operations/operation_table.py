@@ -171,7 +171,10 @@ def _number_commit(commit: AnyCommit) -> AnyCommit:
     if isinstance(commit, CommitSummary):
         return commit._replace(action=_number_action(commit.action))
     action = _number_action(commit.changes.action)
-    return commit._replace(changes=commit.changes._replace(action=action))
+    return commit._replace(
+        changes=commit.changes._replace(action=action),
+        left=tuple(n._replace(revision=number_private(n.revision)) for n in commit.left),
+    )
 
 
 def _number_action(action: str) -> str:

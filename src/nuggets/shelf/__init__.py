@@ -955,8 +955,9 @@ class NuggetShelf:
         """Revert a commit, by default this client's last change in this project that is not
         reverted yet; returns that commit. Undo an undo to redo. `dry_run` changes nothing.
 
-        `Conflict` says which later change would be lost, or that the last change is not saved yet.
-        `NotFound` names the last changes of others.
+        Of a reflection, notes that changed since are left as they are: `left` of the commit names
+        them. `Conflict` says which later change would be lost, or that the last change is not
+        saved yet. `NotFound` names the last changes of others.
         """
         from nuggets.maintenance.history import undo_commit
 

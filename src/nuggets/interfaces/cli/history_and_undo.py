@@ -5,7 +5,7 @@ from itertools import groupby
 
 from nuggets.domain import codec
 from nuggets.domain.limits import check_count
-from nuggets.domain.records import Commit, MemoryNote, MemoryVersion
+from nuggets.domain.records import Commit, LeftNote, MemoryNote, MemoryVersion
 from nuggets.domain.state import merged_into
 from nuggets.domain.visibility import is_foreign
 from nuggets.errors import NotFound
@@ -265,7 +265,8 @@ def _changed_text(was: str, is_now: str) -> str:
         "nuggets undo",
         "nuggets undo 42    # undo an undo to redo",
     ),
-    summary="undo a change, by default your last one in this project, unless it changed since",
+    summary="undo a change, by default your last one in this project, unless it changed since; of "
+    "a reflection all that did not change",
 )
 def _undo(call: Call) -> Outcome:
     commit = call.shelf.undo(call.options.entry, call.options.dry_run)
@@ -277,13 +278,24 @@ def _undo(call: Call) -> Outcome:
         f"{_project_suffix(pairs) if _is_foreign(call, pairs) else ''}"
     ]
     lines += (f"  {line}" for line in _differences([(is_now, was) for was, is_now in pairs]))
+    lines += _left_notes(commit.left)
     lines += _kept_changes(kept or ())
-    return Outcome(json_responses.undone_change(codec.commit_to_json(commit), kept), lines)
+    shape = json_responses.undone_change(codec.commit_to_json(commit), commit.left, kept)
+    return Outcome(shape, lines)
 
 
 def _is_foreign(call: Call, pairs: list[_Pair]) -> bool:
     """Did it change a memory of another project than the one that we are in?"""
     return any(is_foreign(note, call.shelf.project) for pair in pairs for note in pair if note)
+
+
+def _left_notes(left: Sequence[LeftNote]) -> Iterator[str]:
+    """What a partial undo left as it is, each with the reason."""
+    if left:
+        yield "Left as it is now:"
+    for note in left:
+        later = f" (`nuggets undo {note.revision}` first)" if note.revision else ""
+        yield f"  {fit(note.title, _TITLE)}: {note.reason}{later}"
 
 
 def _kept_changes(commits: Sequence[Commit]) -> Iterator[str]:

@@ -30,6 +30,7 @@ from nuggets.language.text import one_line
 from nuggets.maintenance.undo import last_to_undo
 
 _NOTES_NAMED = 5  # notes of an undone change
+_NOTES_LISTED = 50  # of them in the JSON
 
 
 @tool(
@@ -64,7 +65,12 @@ def _reflect_and_clean_memory(
 def _undo(call: ToolCall, revision: int | None = None) -> Answer:
     commit = call.shelf.undo(_own_last(call) if revision is None else revision)
     ids = [note.id for note in commit.changes.put] + list(commit.changes.drop)
-    shape = {"revision": commit.revision, "action": commit.changes.action, "notes": ids[:50]}
+    shape = {
+        "revision": commit.revision,
+        "action": commit.changes.action,
+        "notes": ids[:_NOTES_LISTED],
+        "left": codec.to_json(commit.left[:_NOTES_LISTED]),
+    }
     text = f"Undone: {commit.changes.action} (revision {commit.revision})."
     return Answer(shape, "\n".join([text, *map(fence, _note_outcomes(commit))]))
 
@@ -83,15 +89,17 @@ def _own_last(call: ToolCall) -> int:
 
 
 def _note_outcomes(commit: Commit) -> Iterator[str]:
-    """The state of each note after the undo, as one text; nothing if there is no note."""
+    """The state of each note after the undo, as one text, and which were left, as another."""
     before = {note.id for note in commit.before.put}
     after = {note.id for note in commit.changes.put}
     outcomes = [(n, "as before" if n.id in before else "gone") for n in commit.changes.put]
     outcomes += [(note, "back") for note in commit.before.put if note.id not in after]
-    words = [f"{note.title!r:.80} is {what}" for note, what in outcomes[:_NOTES_NAMED]]
-    words += [f"and {len(outcomes) - _NOTES_NAMED} more"] if len(outcomes) > _NOTES_NAMED else []
-    if words:
-        yield ", ".join(words)
+    left = [(note, f"left as it is now: {note.reason}") for note in commit.left]
+    for part in (outcomes, left):
+        words = [f"{note.title!r:.80} is {what}" for note, what in part[:_NOTES_NAMED]]
+        words += [f"and {len(part) - _NOTES_NAMED} more"] if len(part) > _NOTES_NAMED else []
+        if words:
+            yield ", ".join(words)
 
 
 @tool(

@@ -35,7 +35,7 @@ def _undoable(shelf: NuggetShelf, revisions: Revisions) -> Any:
 def _undo(shelf: NuggetShelf, revision: Annotated[int, Limit(1, 2**53)] | None = None) -> Any:
     commit = shelf.undo(revision)
     kept = shelf.changes_in_effect(commit.revision) if revision is None else None
-    return json_responses.undone_change(events.commit(commit), kept)
+    return json_responses.undone_change(events.commit(commit), commit.left, kept)
 
 
 @operation("GET", "/api/reflection", "What the next reflection would do", reference("Reflection"))

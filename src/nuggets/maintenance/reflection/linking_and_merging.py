@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from itertools import accumulate, chain
 from math import hypot, log
 
-from nuggets.domain.limits import LINKS
+from nuggets.domain.limits import LINKS, REASON_CHARACTERS
 from nuggets.domain.names_and_tags import DECIDING_TAGS, own_tags
 from nuggets.domain.records import CONTRADICTS, MemoryNote
 from nuggets.domain.visibility import is_unconfirmed, may_be_linked
@@ -19,7 +19,7 @@ from nuggets.language.equivalence_and_contradiction import (
     says_all,
 )
 from nuggets.language.languages import detect_language, stems
-from nuggets.language.text import fold_case, tokens, words
+from nuggets.language.text import fold_case, shorten, tokens, words
 from nuggets.language.word_lists import generic_words, stop_words
 from nuggets.maintenance.reflection.plan import Plan, age
 from nuggets.operations.note_merging import merge_notes
@@ -74,8 +74,15 @@ FEW_NOTES = 5
 POSTINGS_READ = 1000  # postings read for one note, those of its rarest words first
 
 
-def link(plan: Plan, ids: list[str]) -> None:
-    """Link each inspected note with its best matches until it has enough neighbours."""
+def link(plan: Plan, ids: list[str], unmerged: Mapping[tuple[str, str], str]) -> None:
+    """Link each inspected note with its best matches until it has enough neighbours.
+
+    `unmerged`: pairs that say nearly the same and stay two, with the reason; they come first.
+    """
+    for (note_id, other), reason in unmerged.items():
+        note = plan.notes[note_id]
+        if _wants_more(plan, note) and not (note.hidden or plan.notes[other].hidden):
+            _link_pair(plan, note_id, other, reason)
     lonely: defaultdict[str, list[str]] = defaultdict(list)
     for note in plan.visible(ids):
         if _wants_more(plan, note):
@@ -209,8 +216,15 @@ def merge_key(note: MemoryNote) -> Kind:
     )
 
 
-def merge(plan: Plan, ids: list[str]) -> None:
-    """Merge every inspected note with the notes that say the same."""
+def merge(plan: Plan, ids: list[str]) -> dict[tuple[str, str], str]:
+    """Merge every inspected note with the notes that say the same; returns the pairs that stay two
+    because the older one says more, each with a reason for a link.
+
+    What a text says more may take back the rest ("that is wrong"), and no list of words has all
+    that does. So the later word stands: a later text survives as it is, but one that was written
+    again without the retraction does not vanish in the older one.
+    """
+    unmerged: dict[tuple[str, str], str] = {}
     inspected: defaultdict[Kind, list[str]] = defaultdict(list)
     for note in plan.visible(ids):
         if note.kind == "note":
@@ -221,12 +235,16 @@ def merge(plan: Plan, ids: list[str]) -> None:
         if note.nugget_name in nuggets and note.kind == "note" and not note.hidden:
             groups[merge_key(note)].append(note.id)
     for kind in sorted(inspected):
-        _merge_group(plan, inspected[kind], groups[kind])
+        _merge_group(plan, inspected[kind], groups[kind], unmerged)
+    return unmerged
 
 
-def _merge_group(plan: Plan, inspected: list[str], group: list[str]) -> None:
+def _merge_group(
+    plan: Plan, inspected: list[str], group: list[str], unmerged: dict[tuple[str, str], str]
+) -> None:
     words = {note_id: key_words(plan.notes[note_id].content) for note_id in group}
-    texts = SimilarTexts({i: frozenset(text) for i, text in words.items()}, inspected)
+    word_sets = {note_id: frozenset(text) for note_id, text in words.items()}
+    texts = SimilarTexts(word_sets, inspected)
     for note_id in inspected:
         for other in texts.similar_to(note_id, NEAR_DUPLICATE):
             longer, shorter = sorted(
@@ -235,7 +253,12 @@ def _merge_group(plan: Plan, inspected: list[str], group: list[str]) -> None:
             )
             if not _is_repeated(shorter, longer) or not plan.may("merge", note_id, other):
                 continue
-            if _merge_pair(plan, longer, shorter):
+            more = [word for word in words[longer.id] if word not in word_sets[shorter.id]]
+            # when the longer one was changed says nothing: clean-ups change it too
+            if more and longer.created_at < plan.found[shorter.id].updated_at:
+                reason = f"nearly the same, but only the older one says: {', '.join(more)}"
+                unmerged[note_id, other] = shorten(reason, REASON_CHARACTERS)
+            elif _merge_pair(plan, longer, shorter):
                 texts.drop(shorter.id)
                 if shorter.id == note_id:
                     break

@@ -141,14 +141,18 @@ def _stale(
         for note in put
         if not _same(notes_before[note.id], current.get(note.id), recalls_count=note.id in archived)
     }
-    merges = [set(_note_ids(change)) for change in plan if change.type == "merge"]
+    return with_whole_groups(
+        stale, [set(_note_ids(change)) for change in plan if change.type == "merge"]
+    )
+
+
+def with_whole_groups(ids: set[str], groups: list[set[str]]) -> set[str]:
+    """The ids, with all of every group that has one of them, or one of such a group."""
     before = -1
-    while before != len(stale):  # a dropped merge may invalidate the next one
-        before = len(stale)
-        for involved in merges:
-            if not stale.isdisjoint(involved):
-                stale |= involved
-    return stale
+    while before != len(ids):
+        before = len(ids)
+        ids = ids.union(*(group for group in groups if not ids.isdisjoint(group)))
+    return ids
 
 
 def _same(before: MemoryNote, now: MemoryNote | None, recalls_count: bool) -> bool:
