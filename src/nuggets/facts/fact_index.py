@@ -105,8 +105,8 @@ class FactIndex:
     ) -> tuple[str, float, float, MemoryNote]:
         """The decoded value of the fact with confidence and margin, and the note of the fact."""
         at = self._table.locate(fact.nugget, fact.place, page_size(config.dims))
-        numbers: dict[str, int] = {}
-        pattern = tuple(numbers.setdefault(value, len(numbers)) for value in at.values)
+        numbers = {value: number for number, value in enumerate(dict.fromkeys(at.values))}
+        pattern = tuple(map(numbers.__getitem__, at.values))
         page = Page(fact.nugget, config, at.page, pattern)
         best, confidence, margin = self._pages.verdict(page, at.position)
         holder = fact.note

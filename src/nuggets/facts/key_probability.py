@@ -99,7 +99,7 @@ class QuestionWords:
         self.language = language
         self.kinds = kinds
         self.telling = telling_places(kinds)
-        self.idle = sorted(set(range(len(words))).difference(self.telling))
+        self.idle = set(range(len(words))).difference(self.telling)
         self.joined = "".join(words)
         self.known = {typed for typed, meant in wrong_letters if typed == meant}
         self.of_keys = list({meant for _, meant in wrong_letters})
@@ -137,15 +137,15 @@ def fit_key(
     """
     pairs = question.pair(key_words, 1 - threshold)
     meant, typed = set(pairs), {i for i, _ in pairs.values()}
-    slips = sum(share for _, share in pairs.values())
+    slips = sum([share for _, share in pairs.values()])
     scope = scope_length(key)
     kinds = word_kinds(key_words, question.language)
     telling = [j for j in telling_places(kinds) if j >= scope]
-    missing = [i for i in question.telling if i not in typed]
+    missing = {i for i in question.telling if i not in typed}
     if missing and len(meant) < len(key_words):
-        unasked = [j for j in telling if j not in meant]
-        _cover_joined(question.words, missing, typed, key_words, meant)
-        _cover_joined(key_words, unasked, meant, question.words, typed, SPELT_OUT)
+        left = [j for j in telling if j not in meant]
+        _cover_joined(question.words, sorted(missing), typed, key_words, meant)
+        _cover_joined(key_words, left, meant, question.words, typed, SPELT_OUT)
         whole = _slip_anywhere(question, key_words[scope:], threshold)
         if whole is not None:
             typed, meant = set(range(len(question.words))), set(range(len(key_words)))
@@ -157,14 +157,14 @@ def fit_key(
     only_asked, only_known = _compare_negations(asked, typed, known, meant)
     swapped = _find_swapped(question, key_words, telling, pairs)
     is_opposite = only_asked is not None or only_known is not None or bool(swapped)
-    is_bare = typed.union(asked).issuperset(question.idle)
-    replaced = _find_replaced(asked, known, pairs, is_bare) if asked and known else []
-    missing = sorted({i for i in question.telling if i not in typed}.union(i for i, _ in replaced))
-    weighty = {*telling, *(j for _, j in replaced)}
-    left_out = sum(
-        1.0 if j in weighty else LEFT_OUT for j in range(len(key_words)) if j not in meant
-    )
-    is_sentence = not typed.union(missing).issuperset(question.idle)
+    missing, weighty = {i for i in question.telling if i not in typed}, set(telling)
+    if asked and known:
+        is_bare = question.idle.issubset(typed.union(asked))
+        for i, j in _find_replaced(asked, known, pairs, is_bare):
+            missing.add(i)
+            weighty.add(j)
+    left = [j for j in range(len(key_words)) if j not in meant]
+    left_out = sum([1.0 if j in weighty else LEFT_OUT for j in left])
     lacking = len(missing) or len(swapped) or int(is_opposite)
     weight = len(meant) + left_out
     features = (
@@ -173,18 +173,18 @@ def fit_key(
         min(lacking / len(typed), MOST_MISSING),
         left_out / weight,
         1.0 if is_opposite else float(min(lacking, left_out, 1)),
-        float(bool(lacking) and not is_sentence),
+        float(bool(lacking) and question.idle.issubset(typed.union(missing))),
         slips / weight,
     )
     covered = {question.words[i] for i in typed}
-    lacked = dict.fromkeys(question.words[i] for i in missing)  # each once
-    left = tuple(key_words[j] for j in telling if j not in meant)
+    lacked = dict.fromkeys([question.words[i] for i in sorted(missing)])  # each once
+    unasked = tuple(key_words[j] for j in telling if j not in meant)
     return KeyFit(
         features,
         tuple(word for word in lacked if word not in covered),
         "" if only_known is None else key_words[only_known],
         tuple(question.words[i] for i in swapped),
-        left if 2 * len(left) >= len(telling) else (),
+        unasked if 2 * len(unasked) >= len(telling) else (),
     )
 
 
@@ -215,8 +215,7 @@ def _find_swapped(
     postgres`); or they stand right before and after the same word ("server calls client", `client
     calls server`; but the "script that deploys staging" is the `staging deploy script`).
     """
-    order = [pairs[j][0] for j in sorted(pairs)]
-    if len(order) <= SWAPPED or order == sorted(order):
+    if len(pairs) <= SWAPPED or (order := [pairs[j][0] for j in sorted(pairs)]) == sorted(order):
         return ()
     in_key = {j: pairs[j][0] for j in telling if j in pairs}
     in_question = {i: j for j, i in sorted(in_key.items(), key=lambda pair: pair[1])}
@@ -270,11 +269,12 @@ def _find_replaced(
     """
     in_question = {i: j for j, (i, _) in pairs.items()}
     in_key = {j: j for j in pairs}
+    around = {j: _neighbours(j, in_key) for j in known}
     replaced = []
     for i, kind in asked.items():
         left, right = _neighbours(i, in_question)
         for j, other in known.items():
-            other_left, other_right = _neighbours(j, in_key)
+            other_left, other_right = around[j]
             is_before = right is not None and right == other_right
             is_after = left is not None and left == other_left
             if (is_before or is_after) and _is_contrast(kind, other, is_before, is_bare and i == 0):
@@ -340,11 +340,13 @@ def _slip_anywhere(
     words, typed, meant = question.words, question.joined, "".join(key_words)
     if typed == meant:
         return 0.0
+    if abs(len(typed) - len(meant)) > 1:
+        return None
     changed = [word for word in words if word not in key_words]
     is_in_one_word = len(words) == len(key_words) and len(changed) == 1
     if is_in_one_word or digits(typed) != digits(meant) or question.known.intersection(changed):
         return None
-    share = slip_share(typed, meant, 1) if abs(len(typed) - len(meant)) <= 1 else None
+    share = slip_share(typed, meant, 1)
     misspelt = _word_at(key_words, shared_start(typed, meant))
     if share is None or len(misspelt) < SHORTEST_MISSPELT:
         return None

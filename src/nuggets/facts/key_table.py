@@ -319,8 +319,8 @@ def _most_frequent(rows: Iterable[tuple[bytes]]) -> list[int]:
         if again:
             in_more_than.append(again)
     found: list[int] = []
-    for common in reversed(in_more_than):
-        found += nsmallest(MOST_CANDIDATES - len(found), common.difference(found))
+    while in_more_than and len(found) < MOST_CANDIDATES:
+        found += nsmallest(MOST_CANDIDATES - len(found), in_more_than.pop().difference(found))
     return found
 
 

@@ -99,10 +99,10 @@ def word_kinds(words: Sequence[str], language: str) -> dict[int, str]:
     What ends a text is no article ("port a"), and negates nothing ("or not", "passport no").
     """
     idle, spoken, last = idle_words(), stop_words(language), len(words) - 1
-    kinds = {}
+    negations, kinds = stances()["negations"], {}
     for i, word in enumerate(words):
         is_foreign = language == ENGLISH or word not in spoken
-        if word in stances()["negations"] and i < last:
+        if word in negations and i < last:
             kinds[i] = NEGATION
         elif (
             word not in idle
@@ -175,9 +175,10 @@ def _are_forms_of_one_word(a: str, b: str) -> bool:
 
 
 def shared_start(a: str, b: str) -> int:
-    return next(
-        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
-    )
+    for i, (letter, other) in enumerate(zip(a, b, strict=False)):
+        if letter != other:
+            return i
+    return min(len(a), len(b))
 
 
 def slip_share(typed: str, meant: str, most: int = MOST_EDITS) -> float | None:

@@ -264,13 +264,15 @@ def edits_between(a: str, b: str, limit: int) -> int:
     """
     if abs(len(a) - len(b)) > limit:
         return limit + 1
+    if not limit:
+        return int(a != b)
     same = 0
     for letter, other in zip(a, b, strict=False):
         if letter != other:
             break
         same += 1
     a, b = a[same:], b[same:]
-    if not a or not b or not limit:
+    if not a or not b:
         return min(max(len(a), len(b)), limit + 1)
     fewest = min(
         edits_between(a[1:], b[1:], limit - 1),
