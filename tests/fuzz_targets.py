@@ -23,9 +23,8 @@ from nuggets.interfaces.cli import terminal_output
 from nuggets.interfaces.connect import EditError, jsonc, toml
 from nuggets.interfaces.hooks import host_payload, orders
 from nuggets.interfaces.importers import Records
-from nuggets.interfaces.importers.csv_tables import read_rows
-from nuggets.interfaces.importers.instruction_files import read_instructions
-from nuggets.interfaces.importers.json_records import read_json
+from nuggets.interfaces.importers.markdown_files import read_instructions
+from nuggets.interfaces.importers.record_files import read_json, read_rows
 from nuggets.interfaces.mcp.maintenance_tools import ALL_TOOLS
 from nuggets.interfaces.mcp.tool_definition import ToolCall
 from nuggets.interfaces.rest.app import OPERATIONS

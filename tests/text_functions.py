@@ -20,8 +20,8 @@ from nuggets.interfaces.hooks import (
     memory_lines,
     orders,
 )
-from nuggets.interfaces.importers import ReadFile, Records, markdown_folders
-from nuggets.interfaces.importers.instruction_files import read_instructions
+from nuggets.interfaces.importers import ReadFile, Records, markdown_files
+from nuggets.interfaces.importers.markdown_files import read_instructions
 from nuggets.language import (
     code_fences,
     dates,
@@ -120,7 +120,7 @@ def _promote(words: str) -> object:
 
 def _import_markdown(words: str) -> object:
     found = Records()
-    markdown_folders.read_markdown(ReadFile(words.encode(), NOW), "note.md", found)
+    markdown_files.read_markdown(ReadFile(words.encode(), NOW), "note.md", found)
     return found.notes
 
 
@@ -172,8 +172,7 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         lambda words: help_probability.says(_note(words), words),
     ),
     "interfaces/hooks/memory_lines.py": (lambda words: memory_lines.safe_line(words, 300),),
-    "interfaces/importers/instruction_files.py": (_import_instructions,),
-    "interfaces/importers/markdown_folders.py": (_import_markdown,),
+    "interfaces/importers/markdown_files.py": (_import_instructions, _import_markdown),
     "interfaces/prompt_quoting.py": (
         lambda text: prompt_quoting.name_tools(text, "pi"),
         prompt_quoting.remove_fenced,

@@ -16,7 +16,7 @@ import pytest
 import transcript_samples as samples
 from command_line import Nuggets
 from nuggets.domain.times import now
-from nuggets.interfaces.importers import chat_exports
+from nuggets.interfaces.importers import past_sessions
 
 TODAY = now()[:10]
 GOAL = "Plan the migration of the orders table to UUIDs"
@@ -211,7 +211,7 @@ def test_what_is_hostile_ends_with_a_message(
 def test_an_archive_that_unpacks_to_too_much_is_refused(
     nuggets: Nuggets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chat_exports, "LARGEST_FILE", 1 << 20)
+    monkeypatch.setattr(past_sessions, "LARGEST_FILE", 1 << 20)
     (tmp_path / "data.zip").write_bytes(archive({"conversations.json": b" " * (1 << 21)}))
     assert "unpacks to more than 1 MB" in nuggets("import", str(tmp_path / "data.zip")).err
 

@@ -10,15 +10,14 @@ reaches a file system. A deleted file is an archived note.
 'Created /memories/todo.md'
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from nuggets.domain.limits import NAME_CHARACTERS, Limit
 from nuggets.domain.records import MemoryNote
-from nuggets.domain.type_check import read
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
-from nuggets.named_tuple import NamedTuple
+from nuggets.interfaces.json_schemas import Parameters, parameters_of
 from nuggets.shelf import NuggetShelf
 
 ROOT = "/memories"
@@ -28,55 +27,7 @@ _LISTED_LEVELS = 2  # of directories, as the tool is documented
 _NUMBER_WIDTH = 6  # columns of a line's number, as the tool is documented
 
 Path = Annotated[str, Limit(1, NAME_CHARACTERS)]
-
-
-class View(NamedTuple):
-    """Show a file, or what is in a directory."""
-
-    path: Path
-    view_range: tuple[int, ...] | None = None  # first and last line; -1: to the end
-    command: Literal["view"] = "view"
-
-
-class Create(NamedTuple):
-    """Make a file."""
-
-    path: Path
-    file_text: str
-    command: Literal["create"] = "create"
-
-
-class StrReplace(NamedTuple):
-    """Replace a text that occurs once."""
-
-    path: Path
-    old_str: str
-    new_str: str = ""
-    command: Literal["str_replace"] = "str_replace"
-
-
-class Insert(NamedTuple):
-    """Insert a text after a line; 0: at the beginning."""
-
-    path: Path
-    insert_line: int
-    insert_text: str
-    command: Literal["insert"] = "insert"
-
-
-class Delete(NamedTuple):
-    """Delete a file, or a directory with all files."""
-
-    path: Path
-    command: Literal["delete"] = "delete"
-
-
-class Rename(NamedTuple):
-    """Move a file, or a directory with all files."""
-
-    old_path: Path
-    new_path: Path
-    command: Literal["rename"] = "rename"
+Range = tuple[int, ...]  # first and last line; -1: to the end
 
 
 class MemoryTool:
@@ -85,13 +36,13 @@ class MemoryTool:
     def __init__(self, shelf: NuggetShelf, nugget: str = NUGGET) -> None:
         self._shelf = shelf
         self._nugget = nugget
-        self._commands = {
-            "view": (View, self._view),
-            "create": (Create, self._create),
-            "str_replace": (StrReplace, self._replace),
-            "insert": (Insert, self._insert),
-            "delete": (Delete, self._delete),
-            "rename": (Rename, self._rename),
+        self._commands: dict[str, Callable[..., str]] = {
+            "view": self._view,
+            "create": self._create,
+            "str_replace": self._replace,
+            "insert": self._insert,
+            "delete": self._delete,
+            "rename": self._rename,
         }
 
     def tool_result(self, tool_use_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,26 +59,25 @@ class MemoryTool:
         name = given.get("command") if isinstance(given, Mapping) else None
         if not isinstance(name, str) or name not in self._commands:
             raise InvalidInput(f"the command is one of {', '.join(self._commands)}")
-        kind, method = self._commands[name]
-        run: Any = method
-        answer: str = run(read(dict(given), kind, name))
-        return answer
+        arguments = {key: value for key, value in given.items() if key != "command"}
+        run = self._commands[name]
+        return run(**_parameters(run).read(arguments, name))
 
-    # --- the commands -----------------------------------------------------------------------
+    # --- the commands, with what the model sends for each -----------------------------------
 
-    def _view(self, command: View) -> str:
-        path = _relative(command.path)
-        note = self._files().get(path)
+    def _view(self, path: Path, view_range: Range | None = None) -> str:
+        name = _relative(path)
+        note = self._files().get(name)
         if note is None:
-            return self._list_directory(path)
+            return self._list_directory(name)
         lines = note.content.split("\n")
-        start, end = _range(command.view_range, len(lines))
+        start, end = _range(view_range, len(lines))
         numbered = (
             f"{number:{_NUMBER_WIDTH}}\t{line}"
             for number, line in enumerate(lines[start - 1 : end], start)
         )
         self._shelf.record_reading(note)
-        return "\n".join([f"{_whole_path(path)}:", *numbered])
+        return "\n".join([f"{_whole_path(name)}:", *numbered])
 
     def _list_directory(self, path: str) -> str:
         inside = self._files_below(path)
@@ -145,58 +95,57 @@ class MemoryTool:
         rows = [f"{_size(size)}\t{_whole_path(entry)}" for entry, size in sorted(entries.items())]
         return "\n".join([f"Files below {_whole_path(path)}, {_LISTED_LEVELS} levels deep:", *rows])
 
-    def _create(self, command: Create) -> str:
-        path = self._free(command.path)
-        self._shelf.create_note(self._nugget, path, command.file_text, stability="durable")
-        return f"Created {_whole_path(path)}"
+    def _create(self, path: Path, file_text: str) -> str:
+        name = self._free(path)
+        self._shelf.create_note(self._nugget, name, file_text, stability="durable")
+        return f"Created {_whole_path(name)}"
 
-    def _replace(self, command: StrReplace) -> str:
-        note = self._file(command.path)
-        found = note.content.count(command.old_str) if command.old_str else 0
+    def _replace(self, path: Path, old_str: str, new_str: str = "") -> str:
+        note = self._file(path)
+        found = note.content.count(old_str) if old_str else 0
         if found != 1:
             starts = [
                 str(number)
                 for number, line in enumerate(note.content.split("\n"), 1)
-                if command.old_str and command.old_str.split("\n")[0] in line
+                if old_str and old_str.split("\n")[0] in line
             ]
             where = f" (lines {', '.join(starts)})" if found else ""
             raise InvalidInput(
-                f"nothing was replaced: old_str occurs {found} times in {command.path}{where}; "
+                f"nothing was replaced: old_str occurs {found} times in {path}{where}; "
                 "it must occur once"
             )
-        return self._write(note, note.content.replace(command.old_str, command.new_str))
+        return self._write(note, note.content.replace(old_str, new_str))
 
-    def _insert(self, command: Insert) -> str:
-        note = self._file(command.path)
+    def _insert(self, path: Path, insert_line: int, insert_text: str) -> str:
+        note = self._file(path)
         lines = note.content.split("\n") if note.content else []
-        if not 0 <= command.insert_line <= len(lines):
+        if not 0 <= insert_line <= len(lines):
             raise InvalidInput(
-                f"insert_line is 0 to {len(lines)}, the lines of {command.path}; "
-                f"not {command.insert_line}"
+                f"insert_line is 0 to {len(lines)}, the lines of {path}; not {insert_line}"
             )
-        lines[command.insert_line : command.insert_line] = [command.insert_text.removesuffix("\n")]
+        lines[insert_line:insert_line] = [insert_text.removesuffix("\n")]
         return self._write(note, "\n".join(lines))
 
     def _write(self, note: MemoryNote, content: str) -> str:
         self._shelf.edit_note(note.id, content=content, expected=note.updated_at)
         return f"Edited {_whole_path(note.title)}"
 
-    def _delete(self, command: Delete) -> str:
-        path = _relative(command.path)
-        if not path:
+    def _delete(self, path: Path) -> str:
+        name = _relative(path)
+        if not name:
             raise InvalidInput(f"{ROOT} itself cannot be deleted; name a file in it")
-        notes = self._at_or_below(path)
+        notes = self._at_or_below(name)
         with self._one_step():
             for note in notes.values():
                 self._shelf.delete_note(note.id)
-        return f"Deleted {_whole_path(path)}"
+        return f"Deleted {_whole_path(name)}"
 
-    def _rename(self, command: Rename) -> str:
-        old = _relative(command.old_path)
+    def _rename(self, old_path: Path, new_path: Path) -> str:
+        old = _relative(old_path)
         if not old:
             raise InvalidInput(f"{ROOT} itself cannot be renamed; name a file in it")
         notes = self._at_or_below(old)
-        new = self._free(command.new_path)
+        new = self._free(new_path)
         if f"{new}/".startswith(f"{old}/"):
             raise InvalidInput(f"{_whole_path(old)} cannot be moved into itself")
         with self._one_step():
@@ -245,6 +194,11 @@ class MemoryTool:
         if parents & files.keys():
             raise InvalidInput(f"{given} would lie in a file; choose another path")
         return path
+
+
+def _parameters(command: Callable[..., str]) -> Parameters:
+    """What the model may send for a command."""
+    return parameters_of(getattr(MemoryTool, command.__name__))
 
 
 def _relative(path: str) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from nuggets.domain import codec
 from nuggets.domain.names_and_tags import DEVICES
 from nuggets.domain.note_markdown import LinkStyle, render_note
-from nuggets.domain.records import MemoryNote
+from nuggets.domain.records import MemoryNote, NoteLink
 from nuggets.language.front_matter import front_matter
 from nuggets.language.text import fold_case, one_line
 
@@ -124,6 +124,16 @@ def _csv_row(cells: Iterable[str]) -> bytes:
     return row.getvalue().encode()
 
 
+def _with_links_once(
+    notes: Iterable[MemoryNote],
+) -> Iterator[tuple[MemoryNote, list[NoteLink]]]:
+    """Each note, with its links to notes before it: both ends have a link, the second tells it."""
+    known: set[str] = set()
+    for note in notes:
+        known.add(note.id)
+        yield note, [link for link in note.links if link.to in known]
+
+
 def graphml_lines(notes: Iterable[MemoryNote]) -> Iterator[bytes]:
     """Nodes and edges, for programs that draw or measure graphs."""
     yield b'<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -132,15 +142,12 @@ def graphml_lines(notes: Iterable[MemoryNote]) -> Iterator[bytes]:
         yield (f'<key id="{name}" for="{owner}" attr.name="{name}" attr.type="string"/>\n').encode()
     yield b'<graph edgedefault="undirected">\n'
     edges: list[str] = []
-    known: set[str] = set()
-    for note in notes:
-        known.add(note.id)
+    for note, links in _with_links_once(notes):
         data = _xml_data("title", note.title) + _xml_data("nugget", note.nugget_name)
         yield f"<node id={_xml_value(note.id)}>{data}</node>\n".encode()
-        for link in note.links:
-            if link.to in known:  # both notes have the link: the second one writes it
-                ends = f"source={_xml_value(note.id)} target={_xml_value(link.to)}"
-                edges.append(f"<edge {ends}>{_xml_data('reason', link.reason)}</edge>\n")
+        for link in links:
+            ends = f"source={_xml_value(note.id)} target={_xml_value(link.to)}"
+            edges.append(f"<edge {ends}>{_xml_data('reason', link.reason)}</edge>\n")
     yield from (edge.encode() for edge in edges)
     yield b"</graph>\n</graphml>\n"
 
@@ -166,16 +173,13 @@ def dot_lines(notes: Iterable[MemoryNote]) -> Iterator[bytes]:
     """Input of Graphviz; archived notes are dashed."""
     yield b"graph nuggets {\n  node [shape=box, style=rounded];\n"
     edges: list[str] = []
-    known: set[str] = set()
-    for note in notes:
-        known.add(note.id)
+    for note, links in _with_links_once(notes):
         mark, look = (" (archived)", ', style="rounded,dashed"') if note.hidden else ("", "")
         label = _dot_text(f"{note.title}{mark}")
         yield f"  {_dot_text(note.id)} [label={label}{look}];\n".encode()
         edges += [
             f"  {_dot_text(note.id)} -- {_dot_text(link.to)} [label={_dot_text(link.reason)}];\n"
-            for link in note.links
-            if link.to in known
+            for link in links
         ]
     yield from (edge.encode() for edge in edges)
     yield b"}\n"

@@ -142,7 +142,6 @@ class Pairing:
         self._draw = draw
         self._find_cipher, self._cipher = cipher, PLAIN
         self._logs: dict[str, _Log] = {}  # as they were read last
-        self._unsettled: set[str] | None = set()  # notes that may differ from it; None: any
         directory = transactions.store.directory
         check_place(folder, directory)
         self._register_path = register_path(directory, REGISTERS, folder) if directory else ""
@@ -183,15 +182,14 @@ class Pairing:
         for change in logged:
             is_known = change.number <= position.taken.get(change.machine, 0)
             (known_changes if is_known or change.machine == own else unknown).append(change)
-        edited = self._changed_notes(position) if self._have_only_grown() else None
-        notes = dict(state.notes.items()) if edited is None else state.notes
+        notes = dict(state.notes.items())
         known = everything = Replica(known_changes)
         if unknown:
             everything = Replica(logged)
         own_numbers = [change.number for change in logged if change.machine == own]
         number = max((position.taken.get(own, 0), *own_numbers))
         marks = state.marks
-        found = find_changes(notes, known, everything, partial(is_purged, marks), now, edited)
+        found = find_changes(notes, known, everything, partial(is_purged, marks), now)
         new = [
             change._replace(machine=own, number=number + place)
             for place, change in enumerate(found, 1)
@@ -208,10 +206,8 @@ class Pairing:
         for change in (*logged, *new):
             taken[change.machine] = max(taken.get(change.machine, 0), change.number)
         mark = position._replace(taken=taken)._asdict()
-        if edited is not None:
-            edited.update(everything.conflicts, (change.note_id for change in unknown))
         if not dry_run:
-            self._register, self._unsettled = self._left_as(mark), edited
+            self._register = self._left_as(mark)
         if marks.get(MARK + self._folder) != mark:
             changes = changes._replace(marks={**changes.marks, MARK + self._folder: mark})
         purged = everything.purged | {change.note_id for change in new if change.purged}
@@ -247,7 +243,7 @@ class Pairing:
     def _is_at_rest(self) -> bool:
         """Do the folder and the shelf say what they said when both said the same?"""
         position = self._position(self._transactions.state)
-        if self._changed_notes(position) != set():
+        if self._may_have_changed(position):
             return False
         contents, problems = self._contents()
         sizes = {machine: entry[:2] for machine, entry in self._register.logs.items()}
@@ -255,26 +251,15 @@ class Pairing:
             machine: (len(content), digest_of(content)) for machine, content in contents.items()
         }
 
-    def _changed_notes(self, position: _Position) -> set[str] | None:
-        """The notes that were changed here since then; None if that cannot be told."""
+    def _may_have_changed(self, position: _Position) -> bool:
+        """Were notes changed here since then, or can that not be told?"""
         revision = self._register.revision
-        is_known = revision >= 0 and self._register.position == position._asdict()
-        if self._unsettled is None or not is_known:
-            return None
+        if revision < 0 or self._register.position != position._asdict():
+            return True
         commits = list(self._transactions.store.commits(revision))
-        if len(commits) != self._transactions.store.position[0] - revision:
-            return None  # not all are kept
-        changes = [commit.changes for commit in commits]
-        ids = (i for done in changes for i in (*(note.id for note in done.put), *done.drop))
-        return self._unsettled.union(ids)
-
-    def _have_only_grown(self) -> bool:
-        """Do the logs still say all that they said then? One that was lost or written anew may say
-        less."""
-        return all(
-            machine in self._logs and digest_of(self._logs[machine].content[:size]) == digest
-            for machine, (size, digest, _) in self._register.logs.items()
-        )
+        are_all_kept = len(commits) == self._transactions.store.position[0] - revision
+        changes = (commit.changes for commit in commits)
+        return not are_all_kept or any(done.put or done.drop for done in changes)
 
     # --- the folder -------------------------------------------------------------------------
 

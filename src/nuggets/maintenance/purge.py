@@ -64,16 +64,6 @@ class Purged(NamedTuple):
         return [*names, *self.memory_files, *self.history, *self.of_conversations]
 
 
-class _Erased(NamedTuple):
-    """Where the second part of a purge erased something."""
-
-    memory_files: tuple[str, ...]
-    history: tuple[str, ...]
-    diaries: tuple[str, ...]
-    backups: tuple[str, ...]  # that cannot be read
-    problems: tuple[str, ...]
-
-
 def purge_memory(
     transactions: Transactions,
     files: MemoryFiles,
@@ -158,23 +148,20 @@ def _purge_notes(
         marks={**intent, **seen}, action=PURGE, client=client
     )
     transactions.write(gone)
-    erased = _erase(transactions, files)
-    if erased.problems:  # raised last: a file that cannot be written must not stop the erasure
+    erased, problems = _erase(transactions, files)
+    if problems:  # raised last: a file that cannot be written must not stop the erasure
         merged = (f"{note.kind} {note.title!r} ({note.id})" for note in merged_notes)
-        places = "; ".join([*erased.problems, *merged])
+        places = "; ".join([*problems, *merged])
         raise StoreError(f"It was erased, but perhaps not here: {places}")
-    return Purged(
-        memories,
-        erased.memory_files,
-        erased.history,
-        (*map(_describe, conversation_notes), *erased.diaries),
-        merged_notes,
-        erased.backups,
+    return erased._replace(
+        memories=memories,
+        of_conversations=(*map(_describe, conversation_notes), *erased.of_conversations),
+        merged_with=merged_notes,
     )
 
 
-def _erase(transactions: Transactions, files: MemoryFiles) -> _Erased:
-    """Erase what the mark names, wherever it may be."""
+def _erase(transactions: Transactions, files: MemoryFiles) -> tuple[Purged, list[str]]:
+    """Erase what the mark names, wherever it may be: the places, and what went wrong."""
     store = transactions.store
     ids = unfinished_purge(store.state.marks)
     versions = _versions(transactions, ids)
@@ -196,13 +183,8 @@ def _erase(transactions: Transactions, files: MemoryFiles) -> _Erased:
         copies = files_with_text(store.directory, {note.content for note in versions})
         mentioning += [f"{path} holds its text; delete that file by hand" for path in copies]
     unfinished = filter(None, [store.unfinished_erasure, diary_problem])
-    return _Erased(
-        memory_files,
-        history,
-        tuple(dropped),
-        tuple(unread_backups),
-        (*map(str, problems), *mentioning, *unfinished),
-    )
+    done = Purged((), memory_files, history, tuple(dropped), (), tuple(unread_backups))
+    return done, [*map(str, problems), *mentioning, *unfinished]
 
 
 def _drop_diaries(directory: str) -> tuple[list[str], str]:

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from nuggets.stores.base import Defect
 
 
-# SQLite wants room for a page of 4 KiB, a log and an index of each at least
-
 # --- audit, doctor -----------------------------------------------------------------------------
 
 

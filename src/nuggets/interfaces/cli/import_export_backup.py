@@ -23,12 +23,12 @@ from nuggets.interfaces import pluralize
 from nuggets.interfaces.cli.command_table import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
 from nuggets.interfaces.cli.run_command import FILTER_ARGUMENTS, filters
 from nuggets.interfaces.cli.terminal_output import (
-    TITLE_WIDTH,
     Progress,
     announce,
     escape_controls,
-    fit,
     format_minute,
+    listed_notes,
+    listed_problems,
     one_line,
     style,
     warn,
@@ -44,7 +44,6 @@ from nuggets.maintenance.promotion.entries import line_for, without_caveats
 from nuggets.shelf import NuggetShelf
 
 _IS = ("is", "are")
-_NOTES_SHOWN = 10  # notes of each kind: with two kinds a screen of 24 lines; the JSON has them all
 
 
 @command(
@@ -225,10 +224,11 @@ def _outcome(call: Call, done: Intake, found: Records, credentials: list[str]) -
     }
     lines = [f"Recognised: {found.form}."] if found.form and dry_run else []
     lines += _lines(done, dry_run)
-    lines += _named_lines("Left out: {} that cannot be read", refused, "record")
-    lines += _named_lines(
-        "Left out: {} with a credential (--allow-secret brings them)", credentials, "record"
-    )
+    records = pluralize(len(refused), "record")
+    lines += listed_problems(f"Left out: {records} that cannot be read:", refused)
+    records = pluralize(len(credentials), "record")
+    head = f"Left out: {records} with a credential (--allow-secret brings them):"
+    lines += listed_problems(head, credentials)
     if found.left_out:
         lines.append(f"Left out: {pluralize(found.left_out, 'link')} to what is not there.")
     if found.old_sessions:
@@ -247,15 +247,7 @@ def _lines(done: Intake, dry_run: bool) -> list[str]:
         ("Would add" if dry_run else "Added", "+", "green", done.added),
         ("Would update" if dry_run else "Updated", "~", "yellow", done.updated),
     ):
-        if notes:
-            lines.append(f"{verb} {_count_kinds(notes)}:")
-            lines += (
-                f"  {style(sign, colour)} {one_line(note.nugget_name)}: "
-                f"{fit(note.title, TITLE_WIDTH)}"
-                for note in notes[:_NOTES_SHOWN]
-            )
-        if len(notes) > _NOTES_SHOWN:
-            lines.append(f"    and {len(notes) - _NOTES_SHOWN} more")
+        lines += listed_notes(f"{verb} {_count_kinds(notes)}:", notes, sign, colour)
     if done.linked:
         verb = "Would link" if dry_run else "Linked"
         lines.append(f"{verb} {pluralize(done.linked, 'note')} that {_IS[done.linked > 1]} here.")
@@ -267,17 +259,6 @@ def _lines(done: Intake, dry_run: bool) -> list[str]:
     }
     if any(left.values()):
         lines.append(f"Left as it is: {', '.join(f'{n} {why}' for why, n in left.items() if n)}.")
-    return lines
-
-
-def _named_lines(head: str, problems: Sequence[str], noun: str) -> list[str]:
-    """What was left out, each with its place."""
-    if not problems:
-        return []
-    lines = [f"{head.format(pluralize(len(problems), noun))}:"]
-    lines += (f"  {style('!', 'red')} {one_line(reason)}" for reason in problems[:_NOTES_SHOWN])
-    if len(problems) > _NOTES_SHOWN:
-        lines.append(f"    and {len(problems) - _NOTES_SHOWN} more; --json names all")
     return lines
 
 

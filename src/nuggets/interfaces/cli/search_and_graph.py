@@ -17,11 +17,13 @@ from nuggets.interfaces.cli.run_command import (
 )
 from nuggets.interfaces.cli.terminal_output import (
     distinct_titles,
+    escape_controls,
     fit,
     one_line,
     screen_width,
     style,
 )
+from nuggets.maintenance.export_forms import dot_lines
 from nuggets.search.clear_answer import describe_little_found
 
 if TYPE_CHECKING:
@@ -215,21 +217,8 @@ def _edges(notes: Mapping[str, MemoryNote]) -> Iterator[tuple[str, str, str, str
 
 
 def _dot(notes: Mapping[str, MemoryNote]) -> list[str]:
-    lines = ["graph nuggets {", "  node [shape=box, style=rounded];"]
-    for note in notes.values():
-        look = ', style="rounded,dashed"' if note.hidden else ""
-        lines.append(
-            f"  {_quote(note.id)} [label={_quote(note.title + _archived_mark(note))}{look}];"
-        )
-    lines += [
-        f"  {_quote(a)} -- {_quote(b)} [label={_quote(reason)}];"
-        for a, b, reason, _ in _edges(notes)
-    ]
-    return [*lines, "}"]
-
-
-def _quote(text: str) -> str:
-    return '"' + one_line(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    text = b"".join(dot_lines(notes.values())).decode()
+    return escape_controls(text).splitlines()
 
 
 def _tree(notes: Mapping[str, MemoryNote], roots: list[str], depth: int) -> Iterator[str]:

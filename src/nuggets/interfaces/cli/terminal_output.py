@@ -29,6 +29,7 @@ _ESCAPES = {
 MAX_COLUMN = 80  # width of a table's columns but the last: holds any id
 MIN_COLUMN = 12  # width of a column between the first, which people copy, and the last: a word
 TITLE_WIDTH = 80  # of a title in a line with other text: titles made from texts are as long
+LISTED = 10  # lines of each kind: with two kinds a screen of 24 lines; the JSON has them all
 UNLIMITED = 1 << 30  # screen width where there is no screen: a program gets the whole text
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -185,6 +186,23 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, whole: bool = F
         cells = [fit(cell, width) for cell, width in zip(row[1:], widths[1:], strict=True)]
         lines.append(_join_cells([row[0], *cells], widths))
     return lines
+
+
+def listed_notes(head: str, notes: Sequence["MemoryNote"], sign: str, colour: str) -> list[str]:
+    """The first notes below a head; nothing if there are none."""
+    lines = [
+        f"  {style(sign, colour)} {one_line(note.nugget_name)}: {fit(note.title, TITLE_WIDTH)}"
+        for note in notes[:LISTED]
+    ]
+    more = [f"    and {len(notes) - LISTED} more"] if len(notes) > LISTED else []
+    return [head, *lines, *more] if notes else []
+
+
+def listed_problems(head: str, problems: Sequence[str]) -> list[str]:
+    """The first problems below a head; nothing if there are none."""
+    lines = [f"  {style('!', 'red')} {one_line(problem)}" for problem in problems[:LISTED]]
+    more = f"    and {len(problems) - LISTED} more; --json names all"
+    return [head, *lines, *([more] if len(problems) > LISTED else [])] if problems else []
 
 
 def bar(share: float, width: int = 20) -> str:

@@ -14,14 +14,16 @@ from nuggets.filesystem.untrusted_folder import folder_fingerprint
 from nuggets.interfaces import pluralize
 from nuggets.interfaces.cli.command_table import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import (
+    LISTED,
     TITLE_WIDTH,
     Progress,
     announce,
     escape_controls,
     fit,
+    listed_notes,
+    listed_problems,
     one_line,
     print_outcome,
-    style,
     warn,
 )
 from nuggets.maintenance.pair_encryption import KEY_FILE
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from nuggets.maintenance.pairing import PairResult
     from nuggets.maintenance.vault import VaultResult
 
-_SHOWN = 10  # lines of each kind; the JSON has them all
 _PAUSE = 1.0  # seconds between two looks: an editor saves seldom more often
 
 
@@ -65,33 +66,20 @@ def _came_in_lines(
         ("updated", "~", "yellow", done.updated),
         ("deleted", "-", "red", done.removed),
     ):
-        if notes:
-            told = f"Would be {verb}" if dry_run else verb.capitalize()
-            lines.append(f"{told} here: {pluralize(len(notes), 'memory', 'memories')}")
-            lines += (
-                f"  {style(sign, colour)} {one_line(note.nugget_name)}: "
-                f"{fit(note.title, TITLE_WIDTH)}"
-                for note in notes[:_SHOWN]
-            )
-        if len(notes) > _SHOWN:
-            lines.append(f"    and {len(notes) - _SHOWN} more")
+        told = f"Would be {verb}" if dry_run else verb.capitalize()
+        head = f"{told} here: {pluralize(len(notes), 'memory', 'memories')}"
+        lines += listed_notes(head, notes, sign, colour)
     if conflicts:
         lines.append(
             f"Both sides had changed {pluralize(len(conflicts), 'memory', 'memories')}: the other "
             "version is kept beside it (nuggets note list --tag conflict)"
         )
-        lines += (f"  {fit(note.title, TITLE_WIDTH)}" for note in conflicts[:_SHOWN])
+        lines += (f"  {fit(note.title, TITLE_WIDTH)}" for note in conflicts[:LISTED])
     return lines
 
 
 def _problem_lines(problems: Sequence[str]) -> list[str]:
-    if not problems:
-        return []
-    lines = [f"Left as it is: {pluralize(len(problems), 'problem')}"]
-    lines += (f"  {style('!', 'red')} {one_line(problem)}" for problem in problems[:_SHOWN])
-    if len(problems) > _SHOWN:
-        lines.append(f"    and {len(problems) - _SHOWN} more; --json names all")
-    return lines
+    return listed_problems(f"Left as it is: {pluralize(len(problems), 'problem')}", problems)
 
 
 def _notes_to_json(done: "PairResult | VaultResult") -> dict[str, Any]:

@@ -2,11 +2,10 @@
 
 import os
 from collections.abc import Iterator
-from typing import Any
 
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.current_project import checkout_root
-from nuggets.interfaces.connect import EditError, jsonc
+from nuggets.interfaces.connect import EditError
 from nuggets.interfaces.connect.hosts import (
     HOSTS,
     Entry,
@@ -19,6 +18,7 @@ from nuggets.interfaces.connect.settings_edits import (
     by_file,
     has_entries,
     read_text,
+    value_of,
 )
 from nuggets.named_tuple import NamedTuple
 
@@ -90,20 +90,9 @@ def _files(
 def _file_problems(host: str, path: str, entries: list[Entry]) -> Iterator[str]:
     text = read_text(path) or ""
     for entry in entries:
-        server = _server(text, entry)
-        if is_own_server(server):
+        server = value_of(text, entry) if isinstance(entry, JsonMember | TomlTable) else None
+        if server is not None and is_own_server(server):
             command = server["command"]
             program = str(command[0] if isinstance(command, list) else command)
             if os.path.isabs(program) and not os.access(program, os.X_OK):
                 yield f"it calls {program}, which is gone. `nuggets connect {host}` corrects it"
-
-
-def _server(text: str, entry: Entry) -> Any:
-    if isinstance(entry, TomlTable):
-        from nuggets.interfaces.connect import toml
-
-        return toml.value_at(text, entry.path)
-    if isinstance(entry, JsonMember):
-        node = jsonc.find_node(jsonc.parse(text), entry.path)
-        return node.value if node is not None else None
-    return None

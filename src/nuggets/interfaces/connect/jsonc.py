@@ -58,6 +58,12 @@ def find_node(node: Node, path: Sequence[str | int]) -> Node | None:
     return node
 
 
+def value_at(text: str, path: Sequence[str | int]) -> Any:
+    """The value at a path; None if there is none."""
+    node = find_node(parse(text), path)
+    return None if node is None else node.value
+
+
 def set_member(text: str, path: Sequence[str], value: Any) -> str:
     """Set the value at a path of keys; objects that are missing are created."""
     node = parse(text)

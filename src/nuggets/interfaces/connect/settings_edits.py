@@ -8,6 +8,7 @@ import stat
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
+from typing import Any
 
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.atomic_files import (
@@ -170,7 +171,7 @@ def _add_entries(text: str | None, entries: Sequence[Entry]) -> str:
         elif isinstance(entry, TomlTable):
             from nuggets.interfaces.connect import toml
 
-            _refuse_other_server(toml.value_at(after, entry.path))
+            _refuse_other_server(value_of(after, entry))
             after = toml.set_table(after, entry.path, entry.value)
         elif isinstance(entry, JsonMember):
             after = _set_member(after, entry)
@@ -181,10 +182,10 @@ def _add_entries(text: str | None, entries: Sequence[Entry]) -> str:
 
 def _set_member(text: str, entry: JsonMember) -> str:
     """Set a value; our server keeps the other members that its host or a person added."""
-    node = jsonc.find_node(jsonc.parse(text), entry.path)
-    if node is None or not _is_server(entry):
+    server = value_of(text, entry)
+    if server is None or not _is_server(entry):
         return jsonc.set_member(text, entry.path, entry.value)
-    _refuse_other_server(node.value)
+    _refuse_other_server(server)
     for key, value in entry.value.items():
         text = jsonc.set_member(text, (*entry.path, key), value)
     return text
@@ -192,6 +193,15 @@ def _set_member(text: str, entry: JsonMember) -> str:
 
 def _is_server(entry: JsonMember) -> bool:
     return entry.path[-1] == "nuggets"
+
+
+def value_of(text: str, entry: JsonMember | TomlTable) -> Any:
+    """What a text has where an entry belongs; None if nothing."""
+    if isinstance(entry, JsonMember):
+        return jsonc.value_at(text, entry.path)
+    from nuggets.interfaces.connect import toml
+
+    return toml.value_at(text, entry.path)
 
 
 def _refuse_other_server(server: object) -> None:
@@ -209,19 +219,17 @@ def _refuse_other_server(server: object) -> None:
 def _set_hook(text: str, entry: JsonItem) -> str:
     """Exactly one hook of ours in the list; one that is up to date stays where it is."""
     indexes = _own_hook_indexes(text, entry.path)
-    if len(indexes) == 1:
-        node = jsonc.find_node(jsonc.parse(text), [*entry.path, indexes[0]])
-        if node is not None and node.value == entry.value:
-            return text
+    if len(indexes) == 1 and jsonc.value_at(text, [*entry.path, indexes[0]]) == entry.value:
+        return text
     for index in reversed(indexes):
         text = jsonc.remove(text, [*entry.path, index])
     return jsonc.append_item(text, entry.path, entry.value)
 
 
 def _own_hook_indexes(text: str, path: Sequence[str]) -> list[int]:
-    node = jsonc.find_node(jsonc.parse(text), path)
-    items = node.value if node is not None and isinstance(node.value, list) else []
-    return [index for index, item in enumerate(items) if is_own_hook(item)]
+    items = jsonc.value_at(text, path)
+    hooks = items if isinstance(items, list) else []
+    return [index for index, item in enumerate(hooks) if is_own_hook(item)]
 
 
 def _disconnect(
@@ -252,36 +260,34 @@ def has_entries(text: str, entries: Sequence[Entry]) -> bool:
 
 def _remove_entries(text: str, entries: Sequence[Entry]) -> str:
     for entry in entries:
-        if isinstance(entry, TomlTable):
-            from nuggets.interfaces.connect import toml
-
-            if is_own_server(toml.value_at(text, entry.path)):
-                text = toml.remove_table(text, entry.path)
-        elif isinstance(entry, JsonItem):
+        if isinstance(entry, JsonItem):
             text = _remove_hooks(text, entry.path)
-        elif isinstance(entry, JsonMember) and _is_server(entry):
-            node = jsonc.find_node(jsonc.parse(text), entry.path)
-            if node is not None and is_own_server(node.value):
-                text = _remove_member(text, entry.path)
+        elif not isinstance(entry, WholeFile) and is_own_server(value_of(text, entry)):
+            text = _remove_server(text, entry)
     return text
 
 
+def _remove_server(text: str, entry: JsonMember | TomlTable) -> str:
+    if isinstance(entry, JsonMember):
+        return _remove_member(text, entry.path)
+    from nuggets.interfaces.connect import toml
+
+    return toml.remove_table(text, entry.path)
+
+
 def _remove_hooks(text: str, path: tuple[str, ...]) -> str:
-    for index in reversed(_own_hook_indexes(text, path)):
+    indexes = _own_hook_indexes(text, path)
+    for index in reversed(indexes):
         text = jsonc.remove(text, [*path, index])
-        node = jsonc.find_node(jsonc.parse(text), path)
-        if node is not None and not node.value:
-            return _remove_member(text, path)
+    if indexes and jsonc.value_at(text, path) == []:
+        return _remove_member(text, path)
     return text
 
 
 def _remove_member(text: str, path: tuple[str, ...]) -> str:
     """Remove a member, and the objects around it that are empty then."""
-    if jsonc.find_node(jsonc.parse(text), path) is None:
-        return text
     text = jsonc.remove(text, path)
-    outer = jsonc.find_node(jsonc.parse(text), path[:-1])
-    if len(path) > 1 and outer is not None and not outer.value:
+    if len(path) > 1 and jsonc.value_at(text, path[:-1]) == {}:
         return _remove_member(text, path[:-1])
     return text
 

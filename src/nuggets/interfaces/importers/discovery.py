@@ -19,7 +19,7 @@ from nuggets.filesystem.current_project import checkout_root
 from nuggets.interfaces import pluralize
 from nuggets.interfaces.hooks.transcript_reader import host_folder, read_folder_of
 from nuggets.interfaces.importers import MOST_FILES, count_files
-from nuggets.interfaces.importers.foreign_databases import count_memories
+from nuggets.interfaces.importers.program_databases import count_memories
 from nuggets.named_tuple import NamedTuple
 
 Unit = Literal["session", "file", "memory"]

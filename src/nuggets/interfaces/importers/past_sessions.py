@@ -1,14 +1,22 @@
 """Sessions that are over: transcripts that hosts keep, and conversations of chats, become the notes
-that sessions have had ever since an agent was connected, by the same rules."""
+that sessions have had ever since an agent was connected, by the same rules. And what else ChatGPT
+and Claude give to a person who asks for their data: memories and projects.
+"""
 
+import io
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from nuggets.domain import codec, times
+from nuggets.errors import InvalidInput
 from nuggets.filesystem.hook_files import purge_time
 from nuggets.interfaces.hooks.session_note_update import make_record
 from nuggets.interfaces.hooks.transcript_reader import Unreadable, read_named_transcript
-from nuggets.interfaces.importers import Json, Records, moment
+from nuggets.interfaces.importers import LARGEST_FILE, Json, ReadFile, Records, moment
 from nuggets.operations.session_note_text import Step
 from nuggets.operations.session_notes import NUGGET, PREVIOUS, SessionRecord, new_session_note
 
@@ -95,3 +103,209 @@ def _sessions(found: Records) -> Iterator[Json]:
     for note in found.notes:
         if all(note.get(name) == value for name, value in is_made) and not note["links"]:
             yield note
+
+
+# --- what ChatGPT and Claude export ---------------------------------------------------------------
+#
+# A conversation of ChatGPT is a tree of messages, of which the branch that was read last counts.
+
+
+ZIP_BEGIN = b"PK\x03\x04"
+# What is read of an export, memories first: they say what conversations are about.
+_FILES = ("memories", "projects", "conversations")
+_PART = re.compile(rf"(?:{'|'.join(_FILES)})-\d+\.zip")  # of an export of Claude, in a folder
+# What zipfile and zlib raise of what they cannot unpack.
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    RuntimeError,
+    NotImplementedError,
+    EOFError,
+    ValueError,
+)
+_MOST_MESSAGES = 100_000  # of a conversation: a year of writing one every five minutes
+
+
+# --- the files of an export -----------------------------------------------------------------------
+
+
+def export_files(names: list[str]) -> list[str]:
+    """Which of the files of an archive or a folder are read, in which order."""
+    wanted = [
+        (_FILES.index(kind), name)
+        for name in names
+        for kind in _FILES
+        if kind in (os.path.basename(name).split("-")[0].split(".")[0], *name.split("/")[:-1])
+        and name.endswith((".json", ".zip"))
+    ]
+    return [name for _, name in sorted(wanted)]
+
+
+def unpacked_files(folder: str) -> list[str]:
+    """The files of an export that someone unpacked to a folder; newer ones consist of archives, and
+    of a folder of projects."""
+    names = [name for name in os.listdir(folder) if name.endswith(".json") or _PART.fullmatch(name)]
+    projects = os.path.join(folder, "projects")
+    if export_files(names) and os.path.isdir(projects) and not os.path.islink(projects):
+        names += [f"projects/{name}" for name in os.listdir(projects)]
+    return export_files(sorted(names))
+
+
+def archive_files(
+    archive: ReadFile, name: str, found: Records, *, inner: bool = False
+) -> Iterator[tuple[str, ReadFile]]:
+    """The JSON files of an archive, each with its place; one that cannot be read is named. Nothing
+    is unpacked to the disk; an archive within it is read too, but none within that."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive.content)) as packed:
+            left = LARGEST_FILE
+            for member in export_files(packed.namelist()):
+                place = f"{name}, {member}"
+                try:
+                    with packed.open(member) as file:
+                        data = ReadFile(file.read(left + 1), archive.changed_at)
+                except _UNREADABLE as problem:
+                    found.problems.append(f"{place}: cannot be unpacked: {problem}")
+                    continue
+                left -= len(data.content)
+                if left < 0:
+                    raise InvalidInput(
+                        f"{name} unpacks to more than {LARGEST_FILE >> 20} MB; import its parts"
+                    )
+                if member.endswith(".json"):
+                    yield place, data
+                elif not inner:
+                    yield from archive_files(data, place, found, inner=True)
+    except _UNREADABLE as problem:
+        if not inner:
+            raise InvalidInput(f"{name} cannot be read as an archive: {problem}") from None
+        found.problems.append(f"{name}: cannot be read as an archive: {problem}")
+
+
+# --- memories and projects of Claude --------------------------------------------------------------
+
+
+def is_account(record: Json) -> bool:
+    return isinstance(record.get("conversations_memory"), str) or isinstance(
+        record.get("memory_files"), list
+    )
+
+
+def account_texts(record: Json) -> Iterator[tuple[str, Json]]:
+    """What Claude remembers of a person, and of each project: a paragraph is a memory."""
+    projects = record.get("project_memories")
+    texts = {"conversations_memory": record.get("conversations_memory") or ""}
+    texts |= projects if isinstance(projects, dict) else {}
+    for file in record.get("memory_files") or ():
+        if isinstance(file, dict):
+            name = str(file.get("path") or file.get("name") or "memory_files")
+            texts[name] = file.get("content") or file.get("text") or ""
+    for field, text in texts.items():
+        heading = ""
+        if text and not isinstance(text, str):
+            yield field, {"memory": text}  # is refused, by its place
+            continue
+        for paragraph in map(str.strip, (text or "").split("\n\n")):
+            if "\n" not in paragraph and (paragraph.startswith("#") or _is_bold(paragraph)):
+                heading = paragraph.strip("#* ")
+            elif any(sign.isalnum() for sign in paragraph):
+                yield field, {"memory": paragraph, "categories": [heading]}
+
+
+def _is_bold(line: str) -> bool:
+    return line.startswith("**") and line.endswith("**") and "**" not in line[2:-2]
+
+
+def is_project(record: Json) -> bool:
+    return "prompt_template" in record and isinstance(record.get("docs"), list)
+
+
+def project_texts(record: Json) -> Iterator[tuple[str, Json]]:
+    """The instructions of a project, and the documents that it was given."""
+    name = str(record.get("name") or "project")
+    template = record.get("prompt_template")
+    if isinstance(template, str) and template.strip():
+        memory = {"title": f"{name}: instructions", "memory": template, "categories": [name]}
+        yield "prompt_template", {**memory, "updated_at": record.get("updated_at")}
+    for doc in record["docs"]:
+        if isinstance(doc, dict) and isinstance(doc.get("content"), str):
+            memory = {"title": f"{name}: {doc.get('filename')}", "memory": doc["content"]}
+            more = {
+                "categories": [name],
+                "id": doc.get("uuid"),
+                "updated_at": doc.get("created_at"),
+            }
+            yield str(doc.get("filename")), {**memory, **more}
+
+
+# --- conversations --------------------------------------------------------------------------------
+
+
+def is_conversation(record: Json) -> bool:
+    return isinstance(record.get("mapping"), dict) or isinstance(record.get("chat_messages"), list)
+
+
+def add_conversation(record: Json, place: str, at: str, found: Records) -> None:
+    """The note of a conversation; one in which nothing was asked gets none."""
+    is_tree = isinstance(record.get("mapping"), dict)
+    found.form = found.form or ("an export of ChatGPT" if is_tree else "an export of Claude")
+    messages = list(_tree_messages(record) if is_tree else _list_messages(record))
+    times = sorted(moment(time, "") for time, _ in messages if moment(time, ""))
+    updated = moment(record.get("update_time", record.get("updated_at")), at)
+    created = moment(record.get("create_time", record.get("created_at")), "")
+    called = record.get("conversation_id") or record.get("id") or record.get("uuid")
+    host = "chatgpt" if is_tree else "claude"
+    add_session(
+        found,
+        session=f"{host} {called or (record.get('title', record.get('name')), created)}",
+        host=host,
+        steps=[step for _, step in messages],
+        started=created or next(iter(times), updated),
+        ended=times[-1] if times else updated,
+        place=place,
+    )
+
+
+def _list_messages(record: Json) -> Iterator[tuple[Any, Step]]:
+    for message in record["chat_messages"][:_MOST_MESSAGES]:
+        if isinstance(message, dict):
+            text = message.get("text")
+            parts = message.get("content")
+            if not (isinstance(text, str) and text) and isinstance(parts, list):
+                texts = (part.get("text") for part in parts if isinstance(part, dict))
+                text = "\n".join(part for part in texts if isinstance(part, str))
+            kind = {"human": "request", "assistant": "reply"}.get(str(message.get("sender")))
+            yield from _step(kind, text, message.get("created_at"))
+
+
+def _tree_messages(record: Json) -> Iterator[tuple[Any, Step]]:
+    for message in reversed([*_branch(record)]):
+        author, content = message.get("author"), message.get("content")
+        role = author.get("role") if isinstance(author, dict) else None
+        about = message.get("metadata")
+        hidden = isinstance(about, dict) and about.get("is_visually_hidden_from_conversation")
+        if isinstance(content, dict) and not hidden:
+            parts = content.get("parts")
+            texts = parts if isinstance(parts, list) else [content.get("text")]
+            text = "\n".join(part for part in texts if isinstance(part, str))
+            kind = {"user": "request", "assistant": "reply"}.get(str(role))
+            yield from _step(kind, text, message.get("create_time"))
+
+
+def _branch(record: Json) -> Iterator[Mapping[str, Any]]:
+    """The messages of the branch that was read last, from its end."""
+    nodes = {str(key): node for key, node in record["mapping"].items() if isinstance(node, dict)}
+    leaves = [key for key, node in nodes.items() if not node.get("children")]
+    key: Any = record.get("current_node") or (leaves[-1] if leaves else None)
+    seen: set[str] = set()
+    while isinstance(key, str) and key in nodes and key not in seen:
+        seen.add(key)
+        message = nodes[key].get("message")
+        if isinstance(message, dict):
+            yield message
+        key = nodes[key].get("parent")
+
+
+def _step(kind: str | None, text: object, time: object) -> Iterator[tuple[Any, Step]]:
+    if kind and isinstance(text, str) and text.strip():
+        yield time, Step("request" if kind == "request" else "reply", text.strip())

@@ -5,13 +5,13 @@ import os
 
 from nuggets.errors import NotFound, NuggetsError
 from nuggets.interfaces.importers import DATABASE_BEGIN, ReadFile, Records, read_file
-from nuggets.interfaces.importers.chat_exports import (
+from nuggets.interfaces.importers.markdown_files import is_instruction_file, read_instructions
+from nuggets.interfaces.importers.own_shelves import fact_files
+from nuggets.interfaces.importers.past_sessions import (
     ZIP_BEGIN,
     archive_files,
     unpacked_files,
 )
-from nuggets.interfaces.importers.instruction_files import is_instruction_file, read_instructions
-from nuggets.interfaces.importers.own_shelves import fact_files
 
 KNOWN = (
     "a directory of Nuggets or of Markdown, a backup, Markdown, JSON, lines of JSON, CSV, a "
@@ -41,7 +41,7 @@ def _read_directory(path: str, found: Records) -> None:
     """A folder of Markdown, one of transcripts, one that an export was unpacked to, or one of the
     TypeScript program."""
     from nuggets.interfaces.importers.discovery import transcripts_below
-    from nuggets.interfaces.importers.markdown_folders import read_folder
+    from nuggets.interfaces.importers.markdown_files import read_folder
     from nuggets.interfaces.importers.past_sessions import read_transcripts
 
     sessions = transcripts_below(path)
@@ -60,7 +60,7 @@ def _read_directory(path: str, found: Records) -> None:
 
 def _read_file_of_records(file: ReadFile, name: str, found: Records) -> None:
     """JSON, or an archive of such files, of which each is read for itself."""
-    from nuggets.interfaces.importers.json_records import read_json
+    from nuggets.interfaces.importers.record_files import read_json
 
     if not file.content.startswith(ZIP_BEGIN):
         read_json(file.text(name), name, file.changed_at, found)
@@ -73,11 +73,10 @@ def _read_file_of_records(file: ReadFile, name: str, found: Records) -> None:
 
 
 def _read_content(path: str, file: ReadFile, found: Records) -> None:
-    from nuggets.interfaces.importers.csv_tables import read_rows
-    from nuggets.interfaces.importers.foreign_databases import read_database
-    from nuggets.interfaces.importers.json_records import read_json
-    from nuggets.interfaces.importers.markdown_folders import read_markdown
+    from nuggets.interfaces.importers.markdown_files import read_markdown
     from nuggets.interfaces.importers.past_sessions import read_transcripts
+    from nuggets.interfaces.importers.program_databases import read_database
+    from nuggets.interfaces.importers.record_files import read_json, read_rows
 
     name, at = os.path.basename(path), file.changed_at
     if file.content.startswith(DATABASE_BEGIN):

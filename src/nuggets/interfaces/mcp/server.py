@@ -25,7 +25,6 @@ from nuggets.interfaces.mcp.protocol_types import (
     SESSIONS,
     answer_to_protocol,
     prompt_text,
-    prompt_to_protocol,
     refusal,
     resource_text,
     tool_to_protocol,
@@ -280,7 +279,7 @@ def _resource_handlers(context: ServerContext) -> Handlers:
 
 def _prompt_handlers() -> Handlers:
     async def all_prompts(ctx: Any, params: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=[prompt_to_protocol(prompt) for prompt in PROMPTS])
+        return types.ListPromptsResult(prompts=list(PROMPTS))
 
     async def get(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         try:

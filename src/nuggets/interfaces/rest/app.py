@@ -21,7 +21,6 @@ from nuggets.errors import NuggetsError
 from nuggets.interfaces.request_shelf import project_from_headers, shelf_of_request
 from nuggets.interfaces.rest import (
     events,
-    maintenance_operations,
     read_operations,
     shelf_endpoint,
     write_operations,
@@ -43,7 +42,7 @@ from nuggets.interfaces.rest.operation_definition import (
 )
 from nuggets.shelf import NuggetShelf
 
-OPERATIONS = operations_of(read_operations, write_operations, maintenance_operations)
+OPERATIONS = operations_of(read_operations, write_operations)
 PAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "ui")
 _CODES = {404: "not_found", 405: "not_allowed"}
 

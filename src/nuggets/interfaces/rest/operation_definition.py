@@ -37,6 +37,7 @@ REVISION = "Nuggets-Revision"  # a header: the step of the history that a reques
 Content = Annotated[str, Limit(0, CONTENT_BYTES)]
 Count = Annotated[int, Limit(0, 2**53)]  # that every program which reads JSON counts exactly
 Steps = Annotated[int, Limit(1, 200)]  # of the history, in one answer
+Notes = Annotated[int, Limit(1, 1_000_000)]  # that a reflection inspects
 Query = Annotated[str, Limit(1, 2000)]  # what the page lets people type
 
 ANSWER: Schema = {"type": "object"}  # one that is no record, and is made for its operation alone

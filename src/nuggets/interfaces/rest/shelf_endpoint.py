@@ -1,25 +1,70 @@
-"""The door for other machines: `POST /api/shelf` calls one method of the shelf.
+"""The door for other machines: `POST /api/shelf` calls one method of the shelf; and how messages of
+clients are read, checked and answered.
 
 Which methods: `operations/operation_table.py`; the shelf decides who may call them. What arguments
 must be is what the annotations of the method say.
 """
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from nuggets.domain import times
-from nuggets.errors import InvalidInput, NotAllowed
-from nuggets.interfaces.remote_requests import answer_message, read_caller
+from nuggets.domain import codec, times
+from nuggets.errors import InvalidInput, NotAllowed, NuggetsError
 from nuggets.interfaces.request_shelf import shelf_of_request
-from nuggets.operations.idempotent_calls import DoneBefore
+from nuggets.operations.idempotent_calls import Caller, DoneBefore
 from nuggets.operations.operation_table import CALLABLE, OPERATIONS, Refused
-from nuggets.remote.server_requests import CALL_PATH, decode, encode
+from nuggets.remote.server_requests import CALL_PATH, PROTOCOL, decode, dump, encode, error_to_wire
 from nuggets.shelf import NuggetShelf
+
+Run = Callable[[Request, Mapping[str, Any]], Mapping[str, Any]]
+
+
+async def answer_message(request: Request, run: Run) -> Response:
+    """Let `run` answer the message of a request, in a thread."""
+    try:
+        message = read_message(await request.body())
+        shape = await run_in_threadpool(run, request, message)
+    except NuggetsError as problem:
+        shape = error_to_wire(problem)
+        if isinstance(problem, _OtherProtocol):
+            shape["error"]["protocol"] = PROTOCOL
+        # what the store cannot do is an answer too, and no server that is unreachable
+        status = problem.status if problem.status < 500 else 409
+        return Response(dump(shape), status, media_type="application/json")
+    return Response(dump({"protocol": PROTOCOL, **shape}), media_type="application/json")
+
+
+class _OtherProtocol(InvalidInput):
+    """The client is newer or older."""
+
+
+def read_message(body: bytes) -> Mapping[str, Any]:
+    """The message of a client that speaks our protocol."""
+    message = codec.loads(body, "the body")
+    if not isinstance(message, dict):
+        raise InvalidInput("the body is no message of a client")
+    if message.get("protocol") != PROTOCOL:
+        raise _OtherProtocol(f"this server speaks protocol {PROTOCOL}")
+    return message
+
+
+def read_caller(message: Mapping[str, Any]) -> Caller:
+    """Who sends a message; none of it was written by us."""
+    caller: Caller = decode(message.get("caller"), Caller, "caller")
+    location = caller.place and caller.place.location
+    if location and (location.project != location.path or not location.path):
+        raise InvalidInput("caller: place: location: project must be its path")
+    return caller
+
+
+# --- one call of a method -------------------------------------------------------------------------
+
 
 MEMBERSHIP = ("add_member", "revoke_member")
 

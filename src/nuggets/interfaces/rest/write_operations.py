@@ -10,7 +10,8 @@ from nuggets.domain.limits import REASON_CHARACTERS, TAG_CHARACTERS, TAGS, Limit
 from nuggets.domain.records import GraphNoteMetaInput
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.json_schemas import reference
-from nuggets.interfaces.rest.operation_definition import Content, Query, operation
+from nuggets.interfaces.rest import events
+from nuggets.interfaces.rest.operation_definition import Content, Notes, Query, operation
 from nuggets.shelf import NuggetShelf
 
 Meta = Annotated[Any, GraphNoteMetaInput]
@@ -140,3 +141,20 @@ def _link(shelf: NuggetShelf, a: Name, b: Name, reason: Reason = "") -> Any:
 @operation("DELETE", "/api/links", "Remove the link with this reason, or all links between the two")
 def _unlink(shelf: NuggetShelf, a: Name, b: Name, reason: Reason | None = None) -> Any:
     return {"removed": shelf.remove_link(a, b, reason)}
+
+
+@operation("POST", "/api/undo", "Undo a change, by default the page's own last one in its project")
+def _undo(shelf: NuggetShelf, revision: Annotated[int, Limit(1, 2**53)] | None = None) -> Any:
+    commit = shelf.undo(revision)
+    kept = shelf.changes_in_effect(commit.revision) if revision is None else None
+    return json_responses.undone_change(events.commit(commit), commit.left, kept)
+
+
+@operation("POST", "/api/reflection", "Reflect now", reference("Reflection"))
+def _reflect(shelf: NuggetShelf, nugget: Name | None = None, limit: Notes | None = None) -> Any:
+    return codec.to_json(shelf.reflect(nugget, limit))
+
+
+@operation("POST", "/api/promotion", "Promote to MEMORY.md now")
+def _promote(shelf: NuggetShelf) -> Any:
+    return {"promoted": shelf.promote()}  # never to a path from outside: it writes a file

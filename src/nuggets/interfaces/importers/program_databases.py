@@ -1,0 +1,357 @@
+"""Databases of other programs: which one wrote it, by its tables, and what is read of it.
+
+They are opened for reading, only plain tables, and columns by name, because versions differ in what
+they have.
+"""
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import closing
+from typing import Any
+from urllib.parse import quote
+
+from nuggets.domain.limits import CONTENT_BYTES
+from nuggets.errors import InvalidInput
+from nuggets.filesystem.hook_files import purge_time
+from nuggets.interfaces.hooks.transcript_formats import texts_of
+from nuggets.interfaces.hooks.transcript_reader import read_sent_transcript
+from nuggets.interfaces.importers import Json, Records, moment
+from nuggets.interfaces.importers.past_sessions import add_record, add_session
+from nuggets.named_tuple import NamedTuple
+from nuggets.operations.session_note_text import title_of
+from nuggets.operations.session_notes import SessionRecord
+
+Row = Mapping[str, Any]
+
+
+class Program(NamedTuple):
+    """A program whose memories or sessions are read from its database."""
+
+    name: str
+    table: str  # that has a row for each of them,
+    needed: frozenset[str]  # and these columns
+    read: Callable[["Tables", str, Records], None]  # `str`: when the file was changed
+
+
+class Tables:
+    """The tables of a database that a stranger wrote: no views, no triggers, no functions with
+    effects."""
+
+    def __init__(self, path: str) -> None:
+        self.problems: list[str] = []  # rows that cannot be read
+        try:
+            self._database = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)
+            self._database.execute("PRAGMA trusted_schema = OFF")
+            self._database.execute("PRAGMA query_only = ON")
+            self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 8 * CONTENT_BYTES)
+            self._database.row_factory = sqlite3.Row
+            self._database.text_factory = _text
+        except sqlite3.Error as problem:
+            raise InvalidInput(f"{path} cannot be read as a database: {problem}") from None
+
+    def close(self) -> None:
+        self._database.close()
+
+    def columns(self, table: str) -> set[str]:
+        """The columns of a plain table; none if there is no such table."""
+        try:
+            sql = self._database.execute(
+                "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)
+            ).fetchone()
+            if sql is None or str(sql[0]).upper().startswith("CREATE VIRTUAL"):
+                return set()
+            columns = self._database.execute(f"PRAGMA table_info({table})")
+            return {str(row["name"]) for row in columns}
+        except sqlite3.Error:
+            return set()
+
+    def count(self, table: str) -> int:
+        return int(self._database.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0])
+
+    def rows(
+        self,
+        table: str,
+        wanted: Iterable[str],
+        order: Collection[str] = ("id",),
+        *,
+        texts: Iterable[str] = (),
+        **where: object,
+    ) -> Iterator[Row]:
+        """The rows of a table, by those of the columns that it has; none if it lacks one by which
+        they are chosen or put in order.
+
+        `texts`: columns without whose text a row, which then needs an id, cannot be read.
+        """
+        there = self.columns(table)
+        if not {*order, *where} <= there:
+            return
+        columns = ", ".join(name for name in wanted if name in there)
+        chosen = " AND ".join(f"{name} = ?" for name in where)
+        query = f"SELECT {columns} FROM {table} {f'WHERE {chosen}' if chosen else ''}"
+        ordered = f"{query} ORDER BY {', '.join(order)}"
+        for row in self._database.execute(ordered, tuple(where.values())):
+            fields = dict(row)
+            unreadable = [name for name in texts if isinstance(fields.get(name), bytes)]
+            if unreadable:
+                place = f"{table} {fields['id']}"
+                self.problems.append(f"{place}: no text in {', '.join(unreadable)}")
+            else:
+                yield fields
+
+
+def _text(value: bytes) -> str | bytes:
+    """A text; what is none stays as it is, so that the other rows are read."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value
+
+
+def parse_json(text: object) -> Any:
+    """JSON, as programs put it into a column; None if it is none."""
+    try:
+        return json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def json_list(text: object) -> list[Any]:
+    value = parse_json(text)
+    return value if isinstance(value, list) else []
+
+
+# --- claude-mem: observations become notes, summaries of sessions notes of sessions ---------------
+
+
+_TEXTS = ("subtitle", "narrative", "text")
+_TOLD = {  # what a summary tells, and as what
+    "request": "Goal",
+    "investigated": "Looked at",
+    "learned": "Learned",
+    "completed": "Done",
+    "next_steps": "Open",
+    "notes": "Notes",
+}
+
+
+def _read_claude_mem(tables: Tables, at: str, found: Records) -> None:
+    observed = ("id", "title", "type", "project", "concepts", "created_at", "facts", *_TEXTS)
+    for row in tables.rows("observations", observed, texts=("title", *_TEXTS)):
+        _add_observation(row, at, found)
+    summarised = ("id", "memory_session_id", "created_at", *_TOLD)
+    for row in tables.rows("session_summaries", summarised, texts=_TOLD):
+        _add_summary(row, at, found)
+
+
+def _add_observation(row: Row, at: str, found: Records) -> None:
+    """The same id of an observation gets the same note."""
+    texts = [str(row[name]) for name in _TEXTS if row.get(name)]
+    texts += [f"- {item}" for item in json_list(row.get("facts"))]
+    found.add_memory(
+        f"observation {row['id']}",
+        str(row["title"] or ""),
+        "\n".join(texts),
+        identity=f"claude-mem {row['id']} {row.get('created_at')}",
+        at=moment(row.get("created_at"), at),
+        tags=[row.get("type") or "", row.get("project") or "", *json_list(row.get("concepts"))],
+    )
+
+
+def _add_summary(row: Row, at: str, found: Records) -> None:
+    told = [(heading, str(row[name])) for name, heading in _TOLD.items() if row.get(name)]
+    ended = moment(row.get("created_at"), at)
+    record = None
+    if told:
+        session = f"claude-mem {row.get('memory_session_id')} {row['id']}"
+        text = "\n".join(f"{heading}: {said}" for heading, said in told)
+        title = title_of(told[0][1], ended[:10])
+        record = SessionRecord(session, "claude-mem", "", title, text, ended, ended)
+    add_record(record, f"summary {row['id']}", found)
+
+
+CLAUDE_MEM = Program("claude-mem", "observations", frozenset(("id", "title")), _read_claude_mem)
+
+
+# --- hippo and mcp-memory-service: a table of memories without titles -----------------------------
+
+
+_MEMORIES = "memories"
+
+
+def _read_hippo(tables: Tables, at: str, found: Records) -> None:
+    """Memories of hippo; what another one took the place of is archived."""
+    columns = ("id", "content", "layer", "tags_json", "created", "updated_at", "superseded_by")
+    for row in tables.rows(_MEMORIES, columns, texts=("content",)):
+        tags = [*json_list(row.get("tags_json")), row.get("layer") or ""]
+        note = _add_memory(row, f"hippo {row['id']}", row.get("created"), tags, at, found)
+        if row.get("superseded_by"):
+            note |= {"hidden": True, "archivedAt": note["updatedAt"]}
+
+
+def _read_service(tables: Tables, at: str, found: Records) -> None:
+    """Memories of mcp-memory-service; one that was deleted is kept there for a while."""
+    columns = ("id", "content", "content_hash", "tags", "memory_type")
+    times = ("created_at", "updated_at", "deleted_at")
+    for row in tables.rows(_MEMORIES, (*columns, *times), texts=("content",)):
+        if not row.get("deleted_at"):
+            tags = [*str(row.get("tags") or "").split(","), row.get("memory_type") or ""]
+            identity = f"memory {row['content_hash']}"
+            _add_memory(row, identity, row.get("created_at"), tags, at, found)
+
+
+def _add_memory(
+    row: Row, identity: str, created: object, tags: list[Any], at: str, found: Records
+) -> Json:
+    changed = moment(_utc(row.get("updated_at")), at)
+    return found.add_memory(
+        f"memory {row['id']}",
+        "",
+        str(row["content"]),
+        identity=identity,
+        at=changed,
+        created=moment(created, changed),
+        tags=tags,
+    )
+
+
+def _utc(time: object) -> object:
+    """SQLite's `datetime('now')` is UTC, and does not say so."""
+    return f"{time}Z" if isinstance(time, str) and len(time) == len("2026-01-31 09:00:00") else time
+
+
+HIPPO = Program("hippo", _MEMORIES, frozenset(("id", "content", "layer", "tags_json")), _read_hippo)
+MCP_MEMORY_SERVICE = Program(
+    "mcp-memory-service", _MEMORIES, frozenset(("id", "content", "content_hash")), _read_service
+)
+
+
+# --- opencode: its sessions become notes of sessions, by the rules of live ones -------------------
+
+
+# Up to version 1 a session has messages, and these have parts; from version 2 on a message has all.
+# Sessions that the agent began itself, for a part of its work, are no sessions of a person.
+_SESSION = ("id", "parent_id", "directory", "time_created", "time_updated")
+_MESSAGE = ("id", "type", "time_created", "data")
+
+ReadMessages = Callable[[Tables, str], Iterator[tuple[Any, Json]]]  # each with its time
+
+
+def _read_sessions(
+    tables: Tables, table: str, messages: ReadMessages, at: str, found: Records
+) -> None:
+    since = purge_time(found.directory)  # nothing that was erased may come back
+    for row in tables.rows(table, _SESSION):
+        if row.get("parent_id"):
+            continue
+        session = str(row["id"])
+        try:
+            every = messages(tables, session)
+            sent = [entry for time, entry in every if not since or _time(time, "") > since]
+        except sqlite3.Error as problem:
+            found.problems.append(f"session {session}: {problem}")
+            continue
+        started = _time(row.get("time_created"), at)
+        add_session(
+            found,
+            session=session,
+            host="opencode",
+            steps=read_sent_transcript("opencode", sent).steps,
+            started=started,
+            ended=_time(row.get("time_updated"), started),
+            place=f"session {session}",
+            folder=str(row.get("directory") or ""),
+        )
+
+
+def _time(milliseconds: Any, default: str) -> str:
+    is_number = isinstance(milliseconds, int | float)
+    return moment(milliseconds / 1000, default) if is_number else default
+
+
+def _messages(tables: Tables, session: str) -> Iterator[tuple[Any, Json]]:
+    """The messages of version 1, as its plugins see them."""
+    for row in tables.rows("message", _MESSAGE, ("time_created", "id"), session_id=session):
+        parts = tables.rows("part", ("id", "data"), message_id=row["id"])
+        info = parse_json(row["data"])
+        yield row["time_created"], {"info": info, "parts": [parse_json(p["data"]) for p in parts]}
+
+
+def _messages_2(tables: Tables, session: str) -> Iterator[tuple[Any, Json]]:
+    """The messages of version 2, in the form of version 1."""
+    for row in tables.rows("session_message", _MESSAGE, ("seq",), session_id=session):
+        message = parse_json(row["data"])
+        if isinstance(message, dict):
+            entry = {"info": {"role": row["type"]}, "parts": [*_parts(row, message)]}
+            yield row["time_created"], entry
+
+
+def _parts(row: Row, message: Json) -> Iterator[Json]:
+    content = message.get("content")
+    if row["type"] == "user":
+        yield {"type": "text", "text": message.get("text")}
+    elif row["type"] == "shell":  # the person's own command
+        given = {"command": message.get("command")}
+        state = {"status": "completed", "input": given, "output": message.get("output")}
+        yield {"type": "tool", "tool": "bash", "state": state}
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, dict) and isinstance(part.get("state"), dict):
+            told = {**part["state"], "output": texts_of(part["state"].get("content"), "text")}
+            yield {"type": "tool", "tool": part.get("name"), "state": told}
+        elif isinstance(part, dict):
+            yield part
+
+
+OPENCODE = Program(
+    "opencode",
+    "session",
+    frozenset(("id", "directory", "time_created")),
+    lambda tables, at, found: _read_sessions(tables, "session", _messages, at, found),
+)
+OPENCODE_2 = Program(
+    "opencode",
+    "session_v2",
+    frozenset(("id", "directory", "time_created")),
+    lambda tables, at, found: _read_sessions(tables, "session_v2", _messages_2, at, found),
+)
+
+
+# --- which program wrote a database ---------------------------------------------------------------
+
+
+PROGRAMS = (CLAUDE_MEM, HIPPO, MCP_MEMORY_SERVICE, OPENCODE_2, OPENCODE)
+
+
+def read_database(path: str, at: str, found: Records) -> None:
+    """The memories of a database, by the program whose tables it has."""
+    try:
+        with closing(Tables(path)) as tables:
+            program = _program_of(tables)
+            if program is None:
+                known = ", ".join(dict.fromkeys(program.name for program in PROGRAMS))
+                raise InvalidInput(
+                    f"{path} is the database of another program; databases of {known} are known"
+                )
+            found.form = f"the database of {program.name}"
+            program.read(tables, at, found)
+            found.problems += tables.problems
+    except sqlite3.Error as problem:
+        name = os.path.basename(path)
+        raise InvalidInput(f"{name} cannot be read as a database: {problem}") from None
+
+
+def count_memories(path: str) -> int:
+    """How many memories or sessions a database has; 0 if it is of no known program, or cannot be
+    read."""
+    try:
+        with closing(Tables(path)) as tables:
+            program = _program_of(tables)
+            return 0 if program is None else tables.count(program.table)
+    except (sqlite3.Error, InvalidInput):
+        return 0
+
+
+def _program_of(tables: Tables) -> Program | None:
+    fitting = (p for p in PROGRAMS if tables.columns(p.table) >= p.needed)
+    return next(fitting, None)
