@@ -6,13 +6,12 @@ last recall that it counts. An edit is compared with what its author saw, which 
 
 from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
-from types import MappingProxyType
 from typing import Any
 from zlib import crc32
 
 from nuggets.domain import codec, times
 from nuggets.domain.records import MemoryNote, NuggetConfig
-from nuggets.domain.state import Database, Notes, State
+from nuggets.domain.state import Database
 from nuggets.errors import InvalidInput
 from nuggets.named_tuple import NamedTuple
 
@@ -33,14 +32,15 @@ class ExportedRevision(NamedTuple):
     touch: int | None = None  # None: its author removed that field
 
 
-def current_revision(database: Database) -> ExportedRevision:
-    """What an export shows that is made now."""
+def current_revision(database: Database) -> tuple[ExportedRevision, str]:
+    """What an export shows that is made now, and the graph's fields beside the notes, as JSON."""
     sql = (
-        "SELECT revision, at, (SELECT max(number) FROM touches) FROM commits"
-        " ORDER BY revision DESC LIMIT 1"
+        "SELECT revision, at, (SELECT max(number) FROM touches),"
+        " (SELECT value FROM marks WHERE name = ?) FROM commits ORDER BY revision DESC LIMIT 1"
     )
-    revision, at, touch = database.execute(sql).fetchone() or (0, "", 0)
-    return ExportedRevision(revision, at, touch or 0)
+    row = database.execute(sql, (GRAPH_FIELDS,)).fetchone() or (0, "", 0, None)
+    revision, at, touch, fields = row
+    return ExportedRevision(revision, at, touch or 0), fields or "{}"
 
 
 # --- their first line -------------------------------------------------------------------------
@@ -82,37 +82,22 @@ def nugget_text(
     return f'{head},{codec.dumps(shape)[1:-1]},"facts":[\n{lines}\n]}}\n'.encode()
 
 
-def graph_parts(
-    state: State, exported: ExportedRevision, written: Mapping[str, bytes] = MappingProxyType({})
-) -> Iterator[bytes]:
+def graph_parts(exported: ExportedRevision, fields: str, lines: Iterable[bytes]) -> Iterator[bytes]:
     """The graph's file, a note on each line; in parts, because it may not fit into memory.
 
-    `written`: lines by the ids of their notes that are still right; these notes are not read.
+    `fields`: those beside the notes, as JSON.
     """
-    fields = codec.dumps(state.marks.get(GRAPH_FIELDS, {}))[1:-1]
-    head = _head(GRAPH_VERSION, exported)
-    yield f"{head}{',' if fields else ''}{fields}".encode() + _BEFORE_NOTES
+    head, others = _head(GRAPH_VERSION, exported), fields[1:-1]
+    yield f"{head}{',' if others else ''}{others}".encode() + _BEFORE_NOTES
     separator = b"\n"
-    for line in _note_lines(state.notes, written):
+    for line in lines:
         yield separator + line
         separator = b",\n"
     yield _AFTER_NOTES
 
 
-def _note_lines(notes: Notes, written: Mapping[str, bytes]) -> Iterator[bytes]:
-    if not written:
-        yield from map(_note_line, notes.values())
-        return
-    ids = list(notes)
-    others = notes.many(note_id for note_id in ids if note_id not in written)
-    for note_id in ids:
-        if note_id in written:
-            yield written[note_id]
-        elif note_id in others:  # else its record is damaged
-            yield _note_line(others[note_id])
-
-
-def _note_line(note: MemoryNote) -> bytes:
+def note_line(note: MemoryNote) -> bytes:
+    """A note in the graph's file."""
     return codec.dumps(codec.note_to_json(note)).encode()
 
 

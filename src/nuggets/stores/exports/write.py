@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 
-from nuggets.domain.records import NuggetConfig
 from nuggets.errors import StoreError
 from nuggets.filesystem.atomic_files import (
     is_leftover,
@@ -34,9 +33,10 @@ from nuggets.stores.exports.render import (
     current_revision,
     graph_parts,
     lines_by_id,
+    note_line,
     nugget_text,
 )
-from nuggets.stores.sql.state import SqlState
+from nuggets.stores.sql.state import SqlNotes, SqlState
 from nuggets.stores.sqlite.database import Database, explain_errors
 
 _COARSEST_NS = 2 * 10**9  # the coarsest file time (FAT: 2 s; ext3, HFS+ and NFS: 1 s)
@@ -70,13 +70,22 @@ def refresh(
     try:
         with explain_errors(path):
             database.begin(writing=False)
-            exported, state = current_revision(database), SqlState(lambda: database)
+            exported, fields = current_revision(database)
             if not exported.revision:
                 return
-            nuggets = state.nuggets.values()
-            for name, parts in _render(directory, database, state, nuggets, exported, renew=renew):
-                waiting.append(_write(directory, name, exported, parts))
-            names = [nugget_file(config.name) for config in nuggets]
+            files = _Files(documented_files(directory), exports(database), exported, renew=renew)
+            state, names = SqlState(lambda: database), []
+            for config, facts in state.nuggets_with_facts():
+                name = nugget_file(config.name)
+                names.append(name)
+                if files.must_be_written(name):
+                    text = nugget_text(config, facts, exported)
+                    if not files.is_current(name, checksum_of(text)):
+                        waiting.append(_write(directory, name, exported, [text]))
+            if files.must_be_written(GRAPH):
+                known = None if renew else files.recorded.get(GRAPH)
+                parts = graph_parts(exported, fields, _graph_lines(directory, state.notes, known))
+                waiting.append(_write(directory, GRAPH, exported, parts))
             database.rollback()  # a reader keeps the database's log from being truncated
             with lock():
                 if _identity(path) != file:
@@ -95,57 +104,51 @@ def _identity(path: str) -> tuple[int, int] | None:
     return None if status is None else (status.st_dev, status.st_ino)
 
 
-def _render(
-    directory: str,
-    database: Database,
-    state: SqlState,
-    nuggets: Iterable[NuggetConfig],
-    exported: ExportedRevision,
-    *,
-    renew: bool,
-) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """The files that must be written, the graph last."""
-    files, recorded = documented_files(directory), exports(database)
+class _Files:
+    """The files that are there, and how they were recorded."""
 
-    def is_left_alone(name: str) -> bool:
-        return name in files and bool(recorded.get(name, Export(name)).problem)
+    def __init__(
+        self,
+        files: Mapping[str, os.stat_result],
+        recorded: Mapping[str, Export],
+        exported: ExportedRevision,
+        *,
+        renew: bool,
+    ) -> None:
+        self.recorded = recorded
+        self._files = files
+        self._revision = exported.revision
+        self._renew = renew
 
-    def is_current(name: str, checksum: str | None = None) -> bool:
+    def must_be_written(self, name: str) -> bool:
+        """Does it show another revision, and may it be replaced?"""
+        is_left_alone = (
+            name in self._files and name in self.recorded and self.recorded[name].problem
+        )
+        return not is_left_alone and not self.is_current(name)
+
+    def is_current(self, name: str, checksum: str | None = None) -> bool:
         """Does the file show this revision, or say the same, if that is enough?"""
-        row = recorded.get(name)
-        if row is None or not row.is_sound or name not in files:
+        row = self.recorded.get(name)
+        if row is None or not row.is_sound or name not in self._files:
             return False
-        return row.revision == exported.revision or (not renew and row.checksum == checksum)
-
-    for config in nuggets:
-        name = nugget_file(config.name)
-        if not is_left_alone(name) and not is_current(name):
-            facts = state.notes.find(nugget=config.name, kind="fact", hidden=False)
-            text = nugget_text(config, facts, exported)
-            if not is_current(name, checksum_of(text)):
-                yield name, [text]
-    if not is_left_alone(GRAPH) and not is_current(GRAPH):
-        written = {} if renew else _lines_that_stay(directory, database, recorded.get(GRAPH))
-        yield GRAPH, graph_parts(state, exported, written)
+        return row.revision == self._revision or (not self._renew and row.checksum == checksum)
 
 
-def _lines_that_stay(directory: str, database: Database, row: Export | None) -> dict[str, bytes]:
-    """Of the graph's file as we wrote it: lines by the ids of notes that are as they were then.
-    Most notes are, and to read and render one takes a hundred times as long as its line."""
+def _graph_lines(directory: str, notes: SqlNotes, row: Export | None) -> Iterator[bytes]:
+    """The lines of all notes. Of notes that are as they were when we wrote the file, its lines:
+    most notes are, and to read and render one takes a hundred times as long."""
     content = read_if_plain(os.path.join(directory, GRAPH)) if row and row.is_sound else b""
     if row is None or not content or checksum_of(content) != row.checksum:
-        return {}
+        yield from map(note_line, notes.values())
+        return
     lines = lines_by_id(content)
-    changed = database.execute(
-        "SELECT note FROM changes WHERE revision > ?"
-        " UNION SELECT note FROM touches WHERE number > ?"
-        " UNION SELECT n.id FROM recalls r JOIN notes n ON n.place = r.place"
-        " WHERE r.accessed_at >= (SELECT at FROM commits WHERE revision = ?)",
-        (row.revision, row.touch, row.revision),
-    )
-    for (note_id,) in changed:
-        lines.pop(note_id, None)
-    return lines
+    for note_id, note in notes.changed_since(row.revision, row.touch):
+        yield (
+            lines[note_id]
+            if note is None and note_id in lines
+            else note_line(notes[note_id] if note is None else note)
+        )
 
 
 def _write(
@@ -172,6 +175,7 @@ def _place(
     """Put files in place and record them, unless someone saved one meanwhile or wrote a newer one;
     remove those of nuggets that are gone. The caller holds the lock."""
     replaced: list[tuple[str, str, os.stat_result, Export]] = []
+    rows: dict[str, Export] = {}
     database.set_durable(False)
     database.begin(writing=True)
     try:
@@ -187,17 +191,19 @@ def _place(
                 with suppress(OSError):  # not every file system has links
                     os.link(path, f"{temporary}-copy")
                     replaced.append((path, f"{temporary}-copy", before, known))
-            record(database, row._replace(status=_replace(temporary, path)))
+            rows[row.name] = row._replace(status=_replace(temporary, path))
         _remove_obsolete(database, directory, recorded, names)
         graph = recorded.get(GRAPH)
         if graph is not None and graph.problem and graph.revision < exported.revision:
             # It is left alone; its row says how far the other files are.
             touch = exported.touch or 0
-            record(database, graph._replace(revision=exported.revision, touch=touch))
+            rows[GRAPH] = graph._replace(revision=exported.revision, touch=touch)
     finally:  # also after an error: some are in place
         for path, copy, before, known in replaced:
-            _put_back_if_saved(database, path, copy, before, known)
+            if _put_back_if_saved(path, copy, before):
+                rows[known.name] = known
         try:
+            record(database, rows.values())
             database.commit()
         finally:
             database.set_durable(True)
@@ -216,18 +222,16 @@ def _replace(temporary: str, path: str) -> str:
     return status_of(status) if is_same else ""
 
 
-def _put_back_if_saved(
-    database: Database, path: str, copy: str, before: os.stat_result, known: Export
-) -> None:
+def _put_back_if_saved(path: str, copy: str, before: os.stat_result) -> bool:
     """A program may have opened the old file just before we replaced it, and save it just after:
-    then that one stays."""
+    then that one stays. Whether it does."""
     with suppress(OSError):
         status = os.lstat(copy)
-        if (status.st_size, status.st_mtime_ns) == (before.st_size, before.st_mtime_ns):
-            os.unlink(copy)
-        else:
+        if (status.st_size, status.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
             os.replace(copy, path)
-            record(database, known)
+            return True
+        os.unlink(copy)
+    return False
 
 
 def _status_at(path: str) -> os.stat_result | None:
