@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from nuggets.domain.marks import BLOCK_BEGIN, BLOCK_END
 from nuggets.domain.note_markdown import MARKDOWN_LINK
 from nuggets.interfaces.importers import Records
-from nuggets.language.code_fences import continues_code
-from nuggets.language.front_matter import split_front_matter
+from nuggets.language.markdown import continues_code, split_front_matter
 from nuggets.named_tuple import NamedTuple
 
 _MEMORY_FILE = "memory.md"  # of an agent: what it keeps itself, and what was promoted into it

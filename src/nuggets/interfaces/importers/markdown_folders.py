@@ -31,8 +31,7 @@ from nuggets.interfaces.importers import (
     read_file,
 )
 from nuggets.interfaces.importers.instruction_files import is_instruction_file, read_instructions
-from nuggets.language.code_fences import without_code
-from nuggets.language.front_matter import list_of, split_front_matter
+from nuggets.language.markdown import list_of, split_front_matter, without_code
 from nuggets.language.text import fold_case
 
 ENDINGS = (".md", ".mdc", ".markdown", ".cursorrules", ".windsurfrules")

@@ -1,7 +1,7 @@
 """The documented files `<name>.nugget.json` and `graph/graph.json`, exports of the database.
 
-`register` knows where they are and how they were written, `render` makes their bytes, `write` puts
-them in place, `edits` imports what others changed in them.
+`register` knows where they are and how they were written, `write` makes their bytes and puts them
+in place, `edits` imports what others changed in them.
 No write waits for them: up to `SMALL_NOTES` the process writes them when it ends, closes or saves;
 up to `refresher.MOST_NOTES` a process of its own does (`refresher`); those of a larger shelf are
 written by the daily pass and on demand.
@@ -50,7 +50,7 @@ class StoreAccess(NamedTuple):
     registers: Callable[[], Registers]
     alone: Callable[[], AbstractContextManager[Any]]  # on the connection
     exclusive: Callable[..., AbstractContextManager[None]]
-    locked: Callable[[float | None], AbstractContextManager[None]]  # and nothing prepared
+    hold_lock: Callable[[float | None], AbstractContextManager[None]]  # and nothing prepared
     transaction: Callable[..., AbstractContextManager[None]]  # alone on the connection
     commit: Callable[[Changes], int]  # inside a transaction
 
@@ -194,7 +194,7 @@ class Exports:
         database = self._access.database()
         if not database.path:
             return  # nothing was written yet, or nothing can be
-        lock = partial(self._access.locked, wait_seconds)
+        lock = partial(self._access.hold_lock, wait_seconds)
         self._is_behind, self._refresher = False, None  # other threads may commit meanwhile
         try:
             if database.blocks_others:  # also a second connection of this process

@@ -30,7 +30,7 @@ from nuggets.stores.exports.register import (
     refuse_link,
     status_of,
 )
-from nuggets.stores.exports.render import (
+from nuggets.stores.exports.write import (
     FIRST_BYTES,
     GRAPH_FIELDS,
     GRAPH_VERSION,

@@ -258,12 +258,12 @@ class Store(ABC):
 
         If another holds the lock for too long, `StoreBusy` names it.
         """
-        with self._locked(wait_seconds, import_edits=import_edits, prepare=True):
+        with self._hold_lock(wait_seconds, import_edits=import_edits, prepare=True):
             yield
         self.flush_touches()
 
     @contextmanager
-    def _locked(
+    def _hold_lock(
         self, wait_seconds: float | None, *, import_edits: bool = False, prepare: bool = False
     ) -> Iterator[None]:
         """Hold the lock. `prepare`: make tables and indexes current first."""
