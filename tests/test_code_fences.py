@@ -2,7 +2,7 @@
 
 import pytest
 
-from nuggets.language.code_fences import continues_code, opening_fence, without_code
+from nuggets.language.markdown import continues_code, opening_fence, without_code
 
 
 @pytest.mark.parametrize("line", ["```", "```python", "~~~", "  ````", "- ```sh", "1. ~~~ `x`"])

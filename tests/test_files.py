@@ -22,7 +22,7 @@ from nuggets.filesystem.atomic_files import (
     temporary_path,
     write_beside,
 )
-from nuggets.filesystem.shared_memory_folder import write_shared_files
+from nuggets.filesystem.untrusted_folder import write_shared_files
 from nuggets.stores.sqlite.database import building
 
 

@@ -12,7 +12,7 @@ from graph_samples import sample
 from nuggets import MemoryNote, NoteLink
 from nuggets.domain.note_markdown import LinkStyle, parse_note, render_note
 from nuggets.domain.records import Anchor
-from nuggets.language.front_matter import front_matter, split_front_matter
+from nuggets.language.markdown import front_matter, split_front_matter
 from nuggets.operations.argument_checks import notes_from_json
 
 SIGNS = st.characters(codec="utf-8", exclude_characters="\0")

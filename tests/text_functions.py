@@ -23,14 +23,18 @@ from nuggets.interfaces.hooks import (
 from nuggets.interfaces.importers import ReadFile, Records, markdown_files
 from nuggets.interfaces.importers.markdown_files import read_instructions
 from nuggets.language import (
-    code_fences,
     dates,
     equivalence_and_contradiction,
     personal_words,
     repository_references,
     text,
 )
-from nuggets.language.front_matter import split_front_matter
+from nuggets.language.markdown import (
+    continues_code,
+    opening_fence,
+    split_front_matter,
+    without_code,
+)
 from nuggets.maintenance.promotion import entries, entry_placement
 from nuggets.maintenance.promotion.merged_text import merged_text
 from nuggets.maintenance.promotion.written_entries import WrittenEntries
@@ -178,12 +182,12 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         prompt_quoting.remove_fenced,
         lambda words: text.one_line(words, 160),
     ),
-    "language/front_matter.py": (lambda words: split_front_matter(f"---\na: {words}\n---\n"),),
     "domain/note_markdown.py": (parse_note, lambda words: parse_note(f"## Links\n- [[{words}")),
-    "language/code_fences.py": (
-        code_fences.without_code,
-        code_fences.opening_fence,
-        lambda words: code_fences.continues_code(words.split("\n")),
+    "language/markdown.py": (
+        lambda words: split_front_matter(f"---\na: {words}\n---\n"),
+        without_code,
+        opening_fence,
+        lambda words: continues_code(words.split("\n")),
     ),
     "language/dates.py": (
         dates.asks_when,

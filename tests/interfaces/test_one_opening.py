@@ -72,7 +72,7 @@ def test_storing_a_fact_is_few_statements_and_so_are_its_files(
     statements = asked.run("--dir", directory, "remember", "ports", "search service", "9200")
     stored = statements.index("COMMIT") + 1
     assert stored <= 31
-    assert len(statements) - stored <= 20
+    assert len(statements) - stored <= 13
 
 
 def test_a_search_is_few_statements(asked: Asked, directory: str) -> None:

@@ -17,7 +17,7 @@ from nuggets.domain import codec
 from nuggets.domain.codec import LINK_FIELDS, Json
 from nuggets.domain.names_and_tags import own_tags
 from nuggets.domain.records import MemoryNote, NoteLink
-from nuggets.language.front_matter import front_matter, is_plain_name, split_front_matter
+from nuggets.language.markdown import front_matter, is_plain_name, split_front_matter
 from nuggets.named_tuple import NamedTuple
 
 LinkStyle = Literal["wikilink", "markdown"]

@@ -16,7 +16,7 @@ from nuggets.domain import codec
 from nuggets.domain.names_and_tags import DEVICES
 from nuggets.domain.note_markdown import LinkStyle, render_note
 from nuggets.domain.records import MemoryNote, NoteLink
-from nuggets.language.front_matter import front_matter
+from nuggets.language.markdown import front_matter
 from nuggets.language.text import fold_case, one_line
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from nuggets.domain import codec
 from nuggets.domain.records import NO_EXTRA, Changes, MemoryNote
 from nuggets.errors import InvalidInput
-from nuggets.filesystem.shared_memory_folder import (
+from nuggets.filesystem.untrusted_folder import (
     read_shared_files,
     shared_fingerprint,
     write_shared_files,

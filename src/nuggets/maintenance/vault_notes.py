@@ -16,8 +16,7 @@ from nuggets.domain.note_markdown import LINKS_HEADING, WIKILINK, parse_note, re
 from nuggets.domain.records import DEFAULT_REASON, MemoryNote
 from nuggets.domain.times import normalize_time
 from nuggets.errors import InvalidInput
-from nuggets.language.code_fences import without_code
-from nuggets.language.front_matter import list_of
+from nuggets.language.markdown import list_of, without_code
 from nuggets.language.text import fold_case
 from nuggets.operations.notes_and_links import normal_content
 

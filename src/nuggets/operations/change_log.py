@@ -6,7 +6,7 @@ reads them, so that machines with the same logs have the same memory, whatever c
 
 A change says what its author had seen of the note (`seen`: the last change of each machine), and
 its time is later than all of that. So a change that has not seen what it replaces is told apart:
-the later one holds, and other words are kept beside it (`note_conflicts`). What deletes or archives
+the later one holds, and other words are kept beside it (`note_merging`). What deletes or archives
 a note without having seen an edit does not. A purge holds against everything.
 """
 
@@ -31,7 +31,7 @@ from nuggets.errors import InvalidInput
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.argument_checks import note_from_whole_json
-from nuggets.operations.note_conflicts import WORDS, other_version
+from nuggets.operations.note_merging import WORDS, other_version
 
 Json = dict[str, Any]
 LinkKey = tuple[str, str, str]  # the smaller id, the other id, the reason in small letters

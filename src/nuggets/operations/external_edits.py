@@ -40,7 +40,7 @@ from nuggets.operations.note_completion import (
     name_note,
     normalize_note,
 )
-from nuggets.operations.note_conflicts import keep_beside
+from nuggets.operations.note_merging import keep_beside
 from nuggets.operations.notes_and_links import (
     archive_note,
     check_note_limits,

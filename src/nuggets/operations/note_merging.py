@@ -1,10 +1,19 @@
-"""Merges one note into another: which lines, tags, links and sessions the survivor keeps."""
+"""Two notes become one, or two versions of one stay.
+
+What is merged: the lines, tags, links and sessions that the survivor keeps. Where two people
+changed the same words, one version holds and the other is kept beside it, as a note of its own,
+tagged `conflict` and linked to the first as contradicting it. Its id follows from what it says, so
+that every machine that sees the conflict makes the same.
+"""
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
+from nuggets.domain.codec import note_from_json, note_to_json
 from nuggets.domain.limits import (
     LINKS,
+    NAME_CHARACTERS,
     TAG_CHARACTERS,
     TAGS,
     check_most,
@@ -12,13 +21,19 @@ from nuggets.domain.limits import (
     checked_reason,
 )
 from nuggets.domain.names_and_tags import normal_tag, normal_tags, own_tags
-from nuggets.domain.records import STABILITIES, MemoryNote, NoteLink
-from nuggets.domain.state import SESSIONS_KEPT
+from nuggets.domain.records import CONTRADICTS, STABILITIES, MemoryNote, NoteLink
+from nuggets.domain.state import SESSIONS_KEPT, Notes
+from nuggets.domain.three_way_merge import merge_record
 from nuggets.domain.times import moment_after
 from nuggets.errors import InvalidInput
-from nuggets.language.code_fences import continues_code
+from nuggets.language.markdown import continues_code
 from nuggets.language.text import words
-from nuggets.operations.notes_and_links import archive_note, normal_content, redirect_links
+from nuggets.operations.notes_and_links import (
+    add_link,
+    archive_note,
+    normal_content,
+    redirect_links,
+)
 
 # in code, in paths and in sums every sign counts
 _PROSE = re.compile(r"(?:[\w\s.,;:'’\"()]|!(?![\w(]))*")
@@ -136,3 +151,50 @@ def _passages(content: str) -> list[str]:
         else:
             passages.append([line])
     return ["\n".join(lines) for lines in passages]
+
+
+# --- two versions of a note -------------------------------------------------------------------
+
+Json = dict[str, Any]
+CONFLICT = "conflict"  # the tag of versions that are kept
+WORDS = ("title", "content")  # of which no version may be lost
+_SUFFIX = " (other version)"
+_KEPT = (
+    *("nuggetName", "content", "subject", "scope", "type", "source", "confidence", "stability"),
+    *("project", "validFrom", "validUntil"),
+)
+
+
+def other_version(shape: Json) -> Json:
+    """A note of its own for a version that does not hold, in documented JSON."""
+    from hashlib import blake2b
+
+    said = "\0".join((shape["id"], shape["title"], shape["content"]))
+    digest = blake2b(said.encode(errors="replace"), digest_size=4).hexdigest()
+    title = shape["title"].removesuffix(_SUFFIX)[: NAME_CHARACTERS - len(_SUFFIX)]
+    nugget = shape["nuggetName"]
+    tags = (*own_tags(shape["tags"], nugget)[: TAGS - 1], CONFLICT)
+    return {
+        **{field: shape[field] for field in _KEPT if field in shape},
+        "id": f"note-{nugget}-{digest}",
+        "kind": "note",
+        "title": f"{title}{_SUFFIX}",
+        "tags": list(normal_tags(tags, nugget, shape["scope"], shape["type"])),
+        "hidden": False,
+        **dict.fromkeys(("createdAt", "updatedAt"), shape["updatedAt"]),
+    }
+
+
+def keep_beside(
+    old: MemoryNote, written: MemoryNote, current: MemoryNote, notes: Notes
+) -> dict[str, MemoryNote]:
+    """The notes to write, by id, if an edit (`written`) of what its author saw (`old`) replaces
+    other words of someone else (`current`)."""
+    words = ({field: getattr(note, field) for field in WORDS} for note in (old, written, current))
+    shape = other_version(note_to_json(current, vector=False))
+    if not merge_record(*words).conflicts or shape["id"] in notes:
+        return {}
+    recalls: Json = {"hits": 0, "lastHitSession": "", "hitSessions": [], "links": []}
+    copy = note_from_json({**shape, **recalls, "lastAccessedAt": shape["updatedAt"]})
+    linked = add_link(written, copy, CONTRADICTS, shape["updatedAt"])
+    return {note.id: note for note in linked or (written, copy)}

@@ -53,6 +53,7 @@ class Recognition(NamedTuple):
     location: Location
     moved_from: str = ""  # the location that is gone
     resembles_at: str = ""  # a location of the project that it may be
+    is_recorded: bool = False  # with all that would recognize it elsewhere
 
     @property
     def question(self) -> str:
@@ -153,7 +154,7 @@ def recognize_project(
         return Recognition(_recognize_plain_folder(path, marks))
     known = location_from_marks(marks, path)
     if known is not None and known.stamp == repository_stamp(path):
-        return Recognition(known)
+        return Recognition(known, is_recorded=bool(known.root))
     recorded = recorded_locations(marks)
     here = Location(path, path)
     if not recorded:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from nuggets.domain.credentials import redact, redacted_line
 from nuggets.domain.host_markup import carries_mark
-from nuggets.language.code_fences import continues_code
+from nuggets.language.markdown import continues_code
 from nuggets.language.text import shorten, visible
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.session_notes import READ_CHARACTERS, is_substantial

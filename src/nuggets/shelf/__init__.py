@@ -1395,7 +1395,7 @@ class NuggetShelf:
 
     def _unrecorded_location(self) -> "Location | None":
         """Where the project lies, if that has to be written down with its next memory."""
-        if not self._records_location:
+        if not self._records_location or (self._recognition and self._recognition.is_recorded):
             return None
         with self._transactions.reading() as view:  # also what recognizes the project
             if not self.project or self._recognition is None:

@@ -261,7 +261,7 @@ def _count_words(text: str) -> float:
 
 def _own_text(prompt: str) -> str:
     """The words that the person wrote, up to the first blank line."""
-    from nuggets.language.code_fences import without_code
+    from nuggets.language.markdown import without_code
 
     text = remove_fenced(visible(prompt[:PROMPT_CHARACTERS])).replace("’", "'")
     if is_command(text.lstrip()) or carries_mark(text):  # injected memory, whose end is unknown

@@ -32,8 +32,7 @@ from nuggets.interfaces.importers import (
     moment,
     read_file,
 )
-from nuggets.language.code_fences import continues_code, without_code
-from nuggets.language.front_matter import list_of, split_front_matter
+from nuggets.language.markdown import continues_code, list_of, split_front_matter, without_code
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from nuggets.domain.records import MemoryNote
-from nuggets.language.code_fences import Fence, opening_fence
+from nuggets.language.markdown import Fence, opening_fence
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.metadata_inference import PREFERENCE_NUGGETS

@@ -13,7 +13,7 @@ from nuggets.domain.names_and_tags import DECIDING_TAGS, normal_tags, own_tags
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.times import iso, moment_after, parse
 from nuggets.errors import InvalidInput
-from nuggets.language.code_fences import continues_code
+from nuggets.language.markdown import continues_code
 from nuggets.language.text import (
     fold_case,
     is_unspaced,

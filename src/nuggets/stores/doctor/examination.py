@@ -20,7 +20,7 @@ from nuggets.stores.exports.register import (
     exports,
     status_of,
 )
-from nuggets.stores.exports.render import checksum_of
+from nuggets.stores.exports.write import checksum_of
 from nuggets.stores.process_lock import hold_shelf_lock
 from nuggets.stores.sql.history import believed_time
 from nuggets.stores.sql.row_format import DAMAGE

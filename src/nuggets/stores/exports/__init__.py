@@ -1,7 +1,7 @@
 """The documented files `<name>.nugget.json` and `graph/graph.json`, exports of the database.
 
-`register` knows where they are and how they were written, `render` makes their bytes, `write` puts
-them in place, `edits` imports what others changed in them.
+`register` knows where they are and how they were written, `write` makes their bytes and puts them
+in place, `edits` imports what others changed in them.
 No write waits for them: up to `SMALL_NOTES` the process writes them when it ends, closes or saves;
 up to `refresher.MOST_NOTES` a process of its own does (`refresher`); those of a larger shelf are
 written by the daily pass and on demand.
@@ -9,6 +9,7 @@ written by the daily pass and on demand.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, closing, nullcontext
@@ -25,9 +26,8 @@ from nuggets.stores.exports.register import (
     changed_files,
     documented_files,
     exports,
-    graph_size,
-    has_more_notes,
     is_incomplete,
+    is_larger,
     status_of,
 )
 from nuggets.stores.sqlite.database import Database
@@ -50,6 +50,7 @@ class StoreAccess(NamedTuple):
     registers: Callable[[], Registers]
     alone: Callable[[], AbstractContextManager[Any]]  # on the connection
     exclusive: Callable[..., AbstractContextManager[None]]
+    hold_lock: Callable[[float | None], AbstractContextManager[None]]  # and nothing prepared
     transaction: Callable[..., AbstractContextManager[None]]  # alone on the connection
     commit: Callable[[Changes], int]  # inside a transaction
 
@@ -171,11 +172,8 @@ class Exports:
     def _is_small(self) -> bool:
         with self._access.alone():
             database = self._access.database()
-            if database.blocks_others:
-                return True  # no other process could read it meanwhile
-            if has_more_notes(database, SMALL_NOTES):
-                return False
-            return graph_size(exports(database)) <= SMALL_BYTES
+            # If it blocks others, no other process could read it meanwhile.
+            return database.blocks_others or not is_larger(database, SMALL_NOTES, SMALL_BYTES)
 
     def _start_refresher(self) -> None:
         from nuggets.stores.exports import refresher
@@ -183,7 +181,7 @@ class Exports:
         def is_wanted() -> bool:
             with self._access.alone():
                 database = self._access.database()
-                is_too_large = has_more_notes(database, refresher.MOST_NOTES)
+                is_too_large = is_larger(database, refresher.MOST_NOTES, sys.maxsize)
                 return not is_too_large and not database.blocks_others
 
         refresher.start(self._directory, is_wanted)
@@ -196,11 +194,14 @@ class Exports:
         database = self._access.database()
         if not database.path:
             return  # nothing was written yet, or nothing can be
-        lock = partial(self._access.exclusive, wait_seconds, import_edits=False)
+        lock = partial(self._access.hold_lock, wait_seconds)
         self._is_behind, self._refresher = False, None  # other threads may commit meanwhile
         try:
             if database.blocks_others:  # also a second connection of this process
-                with lock(), self._access.alone():
+                with (
+                    self._access.exclusive(wait_seconds, import_edits=False),
+                    self._access.alone(),
+                ):
                     write.refresh(self._access.database(), nullcontext, renew=renew)
             elif self._short_lived:  # nobody else uses its connection
                 with self._access.alone():

@@ -30,7 +30,7 @@ from nuggets.stores.exports.register import (
     refuse_link,
     status_of,
 )
-from nuggets.stores.exports.render import (
+from nuggets.stores.exports.write import (
     FIRST_BYTES,
     GRAPH_FIELDS,
     GRAPH_VERSION,
@@ -177,7 +177,7 @@ class EditImport:
         self._directory = directory
         self._database = database
         self._state = state
-        self._current = current_revision(database)
+        self._current, _ = current_revision(database)
         self._decide = decide
         self._recorded = exports(database)
         self._files = documented_files(directory)
@@ -238,7 +238,7 @@ class EditImport:
         known = self._recorded.get(name)
         status = status_of(file.status)
         if known is not None and known.checksum == checksum_of(file.content):
-            record(self._database, known._replace(status=status, problem=""))
+            record(self._database, [known._replace(status=status, problem="")])
             return True
         # A power cut may have come before the row, too.
         is_named_so = name == GRAPH or fold_case(nugget_in(name)) in self._state.nuggets
@@ -250,7 +250,7 @@ class EditImport:
         elif not is_empty(file):
             return False
         export = known or Export(name, self._current.revision)
-        record(self._database, export._replace(status=status, edited=1, problem=""))
+        record(self._database, [export._replace(status=status, edited=1, problem="")])
         return True
 
     def _set_aside(self, name: str) -> None:
@@ -266,21 +266,19 @@ class EditImport:
         if isinstance(problem, StoreBusy) or not self._current.revision:
             raise problem
         export = self._recorded.get(name) or Export(name, self._current.revision)
-        record(self._database, export._replace(status=status_of(status), problem=str(problem)))
+        record(self._database, [export._replace(status=status_of(status), problem=str(problem))])
 
     def _record_import(self, edited: EditedFile) -> None:
         exported = edited.exported or self._current
-        record(
-            self._database,
-            Export(
-                edited.name,
-                min(exported.revision, self._current.revision),
-                exported.touch or 0,
-                checksum_of(edited.file.content),
-                status_of(edited.file.status),
-                edited=1,
-            ),
+        row = Export(
+            edited.name,
+            min(exported.revision, self._current.revision),
+            exported.touch or 0,
+            checksum_of(edited.file.content),
+            status_of(edited.file.status),
+            edited=1,
         )
+        record(self._database, [row])
 
     # --- what they mean ---------------------------------------------------------------------
 

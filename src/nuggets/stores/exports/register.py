@@ -8,7 +8,7 @@ someone, and is never overwritten before that edit is imported.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -95,11 +95,11 @@ def exports(database: Database) -> dict[str, Export]:
     return {row[0]: Export(*row) for row in database.execute(sql)}
 
 
-def record(database: Database, export: Export) -> None:
-    database.execute(
+def record(database: Database, rows: Iterable[Export]) -> None:
+    database.executemany(
         f"INSERT OR REPLACE INTO exports ({', '.join(Export._fields)})"
-        f" VALUES ({', '.join('?' * len(export))})",
-        export,
+        f" VALUES ({', '.join('?' * len(Export._fields))})",
+        rows,
     )
 
 
@@ -119,14 +119,14 @@ def changed_files(files: Mapping[str, os.stat_result], recorded: Mapping[str, Ex
     return sorted(names, key=lambda name: (os.sep not in name, name))
 
 
-def graph_size(recorded: Mapping[str, Export]) -> int:
-    """The bytes of the graph's file when we last saw it; 0 if there was none."""
-    status = recorded[GRAPH].status if GRAPH in recorded else ""
-    return int(status.split()[1]) if status else 0
-
-
-def has_more_notes(database: Database, count: int) -> bool:
-    return database.execute(f"SELECT 1 FROM notes LIMIT 1 OFFSET {count:d}").fetchone() is not None
+def is_larger(database: Database, notes: int, graph_bytes: int) -> bool:
+    """Are there more notes, or was the graph's file larger when we last saw it?"""
+    sql = (
+        f"SELECT EXISTS (SELECT 1 FROM notes LIMIT 1 OFFSET {notes:d}),"
+        " (SELECT status FROM exports WHERE name = ?)"
+    )
+    has_more_notes, status = database.execute(sql, (GRAPH,)).fetchone()
+    return bool(has_more_notes or (status and int(status.split()[1]) > graph_bytes))
 
 
 def is_incomplete(files: Mapping[str, object], recorded: Mapping[str, Export]) -> bool:

@@ -1,12 +1,23 @@
-"""Write the documented files: whole, under a temporary name, then in place under the lock."""
+"""Write the documented files: whole, under a temporary name, then in place under the lock.
+
+The first line has the revision that a file shows, the time of that revision, and the number of the
+last recall that it counts. An edit is compared with what its author saw, which is that revision.
+"""
+
+from __future__ import annotations
 
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
+from operator import attrgetter
+from typing import Any
+from zlib import crc32
 
-from nuggets.domain.records import NuggetConfig
-from nuggets.errors import StoreError
+from nuggets.domain import codec, times
+from nuggets.domain.records import MemoryNote, NuggetConfig
+from nuggets.domain.state import Database as AnyDatabase
+from nuggets.errors import InvalidInput, StoreError
 from nuggets.filesystem.atomic_files import (
     is_leftover,
     private_directory,
@@ -27,16 +38,7 @@ from nuggets.stores.exports.register import (
     refuse_link,
     status_of,
 )
-from nuggets.stores.exports.render import (
-    Checksum,
-    ExportedRevision,
-    checksum_of,
-    current_revision,
-    graph_parts,
-    lines_by_id,
-    nugget_text,
-)
-from nuggets.stores.sql.state import SqlState
+from nuggets.stores.sql.state import SqlNotes, SqlState
 from nuggets.stores.sqlite.database import Database, explain_errors
 
 _COARSEST_NS = 2 * 10**9  # the coarsest file time (FAT: 2 s; ext3, HFS+ and NFS: 1 s)
@@ -70,13 +72,22 @@ def refresh(
     try:
         with explain_errors(path):
             database.begin(writing=False)
-            exported, state = current_revision(database), SqlState(lambda: database)
+            exported, fields = current_revision(database)
             if not exported.revision:
                 return
-            nuggets = state.nuggets.values()
-            for name, parts in _render(directory, database, state, nuggets, exported, renew=renew):
-                waiting.append(_write(directory, name, exported, parts))
-            names = [nugget_file(config.name) for config in nuggets]
+            files = _Files(documented_files(directory), exports(database), exported, renew=renew)
+            state, names = SqlState(lambda: database), []
+            for config, facts in state.nuggets_with_facts():
+                name = nugget_file(config.name)
+                names.append(name)
+                if files.must_be_written(name):
+                    text = nugget_text(config, facts, exported)
+                    if not files.is_current(name, checksum_of(text)):
+                        waiting.append(_write(directory, name, exported, [text]))
+            if files.must_be_written(GRAPH):
+                known = None if renew else files.recorded.get(GRAPH)
+                parts = graph_parts(exported, fields, _graph_lines(directory, state.notes, known))
+                waiting.append(_write(directory, GRAPH, exported, parts))
             database.rollback()  # a reader keeps the database's log from being truncated
             with lock():
                 if _identity(path) != file:
@@ -95,57 +106,51 @@ def _identity(path: str) -> tuple[int, int] | None:
     return None if status is None else (status.st_dev, status.st_ino)
 
 
-def _render(
-    directory: str,
-    database: Database,
-    state: SqlState,
-    nuggets: Iterable[NuggetConfig],
-    exported: ExportedRevision,
-    *,
-    renew: bool,
-) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """The files that must be written, the graph last."""
-    files, recorded = documented_files(directory), exports(database)
+class _Files:
+    """The files that are there, and how they were recorded."""
 
-    def is_left_alone(name: str) -> bool:
-        return name in files and bool(recorded.get(name, Export(name)).problem)
+    def __init__(
+        self,
+        files: Mapping[str, os.stat_result],
+        recorded: Mapping[str, Export],
+        exported: ExportedRevision,
+        *,
+        renew: bool,
+    ) -> None:
+        self.recorded = recorded
+        self._files = files
+        self._revision = exported.revision
+        self._renew = renew
 
-    def is_current(name: str, checksum: str | None = None) -> bool:
+    def must_be_written(self, name: str) -> bool:
+        """Does it show another revision, and may it be replaced?"""
+        is_left_alone = (
+            name in self._files and name in self.recorded and self.recorded[name].problem
+        )
+        return not is_left_alone and not self.is_current(name)
+
+    def is_current(self, name: str, checksum: str | None = None) -> bool:
         """Does the file show this revision, or say the same, if that is enough?"""
-        row = recorded.get(name)
-        if row is None or not row.is_sound or name not in files:
+        row = self.recorded.get(name)
+        if row is None or not row.is_sound or name not in self._files:
             return False
-        return row.revision == exported.revision or (not renew and row.checksum == checksum)
-
-    for config in nuggets:
-        name = nugget_file(config.name)
-        if not is_left_alone(name) and not is_current(name):
-            facts = state.notes.find(nugget=config.name, kind="fact", hidden=False)
-            text = nugget_text(config, facts, exported)
-            if not is_current(name, checksum_of(text)):
-                yield name, [text]
-    if not is_left_alone(GRAPH) and not is_current(GRAPH):
-        written = {} if renew else _lines_that_stay(directory, database, recorded.get(GRAPH))
-        yield GRAPH, graph_parts(state, exported, written)
+        return row.revision == self._revision or (not self._renew and row.checksum == checksum)
 
 
-def _lines_that_stay(directory: str, database: Database, row: Export | None) -> dict[str, bytes]:
-    """Of the graph's file as we wrote it: lines by the ids of notes that are as they were then.
-    Most notes are, and to read and render one takes a hundred times as long as its line."""
+def _graph_lines(directory: str, notes: SqlNotes, row: Export | None) -> Iterator[bytes]:
+    """The lines of all notes. Of notes that are as they were when we wrote the file, its lines:
+    most notes are, and to read and render one takes a hundred times as long."""
     content = read_if_plain(os.path.join(directory, GRAPH)) if row and row.is_sound else b""
     if row is None or not content or checksum_of(content) != row.checksum:
-        return {}
+        yield from map(note_line, notes.values())
+        return
     lines = lines_by_id(content)
-    changed = database.execute(
-        "SELECT note FROM changes WHERE revision > ?"
-        " UNION SELECT note FROM touches WHERE number > ?"
-        " UNION SELECT n.id FROM recalls r JOIN notes n ON n.place = r.place"
-        " WHERE r.accessed_at >= (SELECT at FROM commits WHERE revision = ?)",
-        (row.revision, row.touch, row.revision),
-    )
-    for (note_id,) in changed:
-        lines.pop(note_id, None)
-    return lines
+    for note_id, note in notes.changed_since(row.revision, row.touch):
+        yield (
+            lines[note_id]
+            if note is None and note_id in lines
+            else note_line(notes[note_id] if note is None else note)
+        )
 
 
 def _write(
@@ -172,6 +177,7 @@ def _place(
     """Put files in place and record them, unless someone saved one meanwhile or wrote a newer one;
     remove those of nuggets that are gone. The caller holds the lock."""
     replaced: list[tuple[str, str, os.stat_result, Export]] = []
+    rows: dict[str, Export] = {}
     database.set_durable(False)
     database.begin(writing=True)
     try:
@@ -187,17 +193,19 @@ def _place(
                 with suppress(OSError):  # not every file system has links
                     os.link(path, f"{temporary}-copy")
                     replaced.append((path, f"{temporary}-copy", before, known))
-            record(database, row._replace(status=_replace(temporary, path)))
+            rows[row.name] = row._replace(status=_replace(temporary, path))
         _remove_obsolete(database, directory, recorded, names)
         graph = recorded.get(GRAPH)
         if graph is not None and graph.problem and graph.revision < exported.revision:
             # It is left alone; its row says how far the other files are.
             touch = exported.touch or 0
-            record(database, graph._replace(revision=exported.revision, touch=touch))
+            rows[GRAPH] = graph._replace(revision=exported.revision, touch=touch)
     finally:  # also after an error: some are in place
         for path, copy, before, known in replaced:
-            _put_back_if_saved(database, path, copy, before, known)
+            if _put_back_if_saved(path, copy, before):
+                rows[known.name] = known
         try:
+            record(database, rows.values())
             database.commit()
         finally:
             database.set_durable(True)
@@ -216,18 +224,16 @@ def _replace(temporary: str, path: str) -> str:
     return status_of(status) if is_same else ""
 
 
-def _put_back_if_saved(
-    database: Database, path: str, copy: str, before: os.stat_result, known: Export
-) -> None:
+def _put_back_if_saved(path: str, copy: str, before: os.stat_result) -> bool:
     """A program may have opened the old file just before we replaced it, and save it just after:
-    then that one stays."""
+    then that one stays. Whether it does."""
     with suppress(OSError):
         status = os.lstat(copy)
-        if (status.st_size, status.st_mtime_ns) == (before.st_size, before.st_mtime_ns):
-            os.unlink(copy)
-        else:
+        if (status.st_size, status.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
             os.replace(copy, path)
-            record(database, known)
+            return True
+        os.unlink(copy)
+    return False
 
 
 def _status_at(path: str) -> os.stat_result | None:
@@ -285,3 +291,132 @@ def _sweep(directory: str) -> None:
                 path = os.path.join(folder, name)
                 if os.lstat(path).st_mtime < before:
                     os.unlink(path)
+
+
+# --- what they show ---------------------------------------------------------------------------
+
+
+GRAPH_VERSION = 3
+NUGGET_VERSION = 4
+GRAPH_FIELDS = "graph.json"  # the mark that keeps unknown fields beside the notes
+FIRST_BYTES = b'{"version":'  # of every export
+_REVISION_FIELDS = (b'"revision":', b'"recalls":')  # the first and the last in the first line
+_HEAD_BYTES = 512  # version, revision, time and recalls always fit
+_BEFORE_NOTES, _BEFORE_ID, _AFTER_NOTES = b',"notes":[', b'{"id":"', b"\n]}\n"
+
+
+class ExportedRevision(NamedTuple):
+    """What an export shows: a revision, its time, and all recalls up to a number."""
+
+    revision: int
+    saved_at: str
+    touch: int | None = None  # None: its author removed that field
+
+
+def current_revision(database: AnyDatabase) -> tuple[ExportedRevision, str]:
+    """What an export shows that is made now, and the graph's fields beside the notes, as JSON."""
+    sql = (
+        "SELECT revision, at, (SELECT max(number) FROM touches),"
+        " (SELECT value FROM marks WHERE name = ?) FROM commits ORDER BY revision DESC LIMIT 1"
+    )
+    row = database.execute(sql, (GRAPH_FIELDS,)).fetchone() or (0, "", 0, None)
+    revision, at, touch, fields = row
+    return ExportedRevision(revision, at, touch or 0), fields or "{}"
+
+
+# --- their first line -------------------------------------------------------------------------
+
+
+def _head(version: int, exported: ExportedRevision) -> str:
+    fields = {
+        "version": version,
+        "revision": exported.revision,
+        "savedAt": exported.saved_at,
+        "recalls": exported.touch,
+    }
+    return codec.dumps(fields)[:-1]
+
+
+def read_exported_revision(fields: Mapping[str, Any]) -> ExportedRevision | None:
+    """What a file shows according to its fields; None if they do not say."""
+    revision, saved_at, touch = (fields.get(name) for name in ("revision", "savedAt", "recalls"))
+    if type(revision) is not int or revision < 1 or not isinstance(saved_at, str):
+        return None
+    try:
+        return ExportedRevision(
+            revision, times.normalize_time(saved_at), touch if type(touch) is int else None
+        )
+    except InvalidInput:
+        return None
+
+
+# --- their bytes ------------------------------------------------------------------------------
+
+
+def nugget_text(
+    config: NuggetConfig, facts: Iterable[MemoryNote], exported: ExportedRevision
+) -> bytes:
+    """A nugget's file, facts oldest first: one that an undo restored stands where it stood."""
+    shape = codec.nugget_to_json(config, sorted(facts, key=attrgetter("created_at")))
+    lines = ",\n".join(map(codec.dumps, shape.pop("facts")))
+    head = _head(NUGGET_VERSION, exported)
+    return f'{head},{codec.dumps(shape)[1:-1]},"facts":[\n{lines}\n]}}\n'.encode()
+
+
+def graph_parts(exported: ExportedRevision, fields: str, lines: Iterable[bytes]) -> Iterator[bytes]:
+    """The graph's file, a note on each line; in parts, because it may not fit into memory.
+
+    `fields`: those beside the notes, as JSON.
+    """
+    head, others = _head(GRAPH_VERSION, exported), fields[1:-1]
+    yield f"{head}{',' if others else ''}{others}".encode() + _BEFORE_NOTES
+    separator = b"\n"
+    for line in lines:
+        yield separator + line
+        separator = b",\n"
+    yield _AFTER_NOTES
+
+
+def note_line(note: MemoryNote) -> bytes:
+    """A note in the graph's file."""
+    return codec.dumps(codec.note_to_json(note)).encode()
+
+
+def lines_by_id(graph: bytes) -> dict[str, bytes]:
+    """The lines of the notes in a file that `graph_parts` made."""
+    begin = graph.find(_BEFORE_NOTES + b"\n") + len(_BEFORE_NOTES) + 1
+    lines = graph[begin : -len(_AFTER_NOTES)].split(b",\n")
+    ends = (line.find(b'"', len(_BEFORE_ID)) for line in lines)
+    ids = (line[len(_BEFORE_ID) : end] for line, end in zip(lines, ends, strict=True))
+    return {i.decode(): line for i, line in zip(ids, lines, strict=True) if b"\\" not in i}
+
+
+class Checksum:
+    """The checksum of a file's bytes that come in parts, without its revision: it tells whether the
+    file says the same. It guards against accidents, so 32 bits and the size are enough: loading a
+    cryptographic hash takes longer than writing small files."""
+
+    def __init__(self) -> None:
+        self._is_in_head = True
+        self._crc = 0
+        self._size = 0
+
+    def add(self, part: bytes) -> bytes:
+        body = part
+        if self._is_in_head:
+            self._is_in_head = False
+            begin, end = (part.find(field, 0, _HEAD_BYTES) for field in _REVISION_FIELDS)
+            if 0 < begin < end:
+                body = part[:begin] + part[part.index(b",", end) :]
+        self._crc = crc32(body, self._crc)
+        self._size += len(body)
+        return part
+
+    def __str__(self) -> str:
+        return f"{self._crc:08x}-{self._size}"
+
+
+def checksum_of(content: bytes) -> str:
+    checksum = Checksum()
+    checksum.add(content)
+    return str(checksum)

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.names_and_tags import title_form
@@ -56,9 +58,9 @@ class SqlNotes(Notes):
 
     def _select(self, rest: str, parameters: Collection[Any] = ()) -> list[MemoryNote]:
         rows = self._database().execute(f"{_NOTE} {rest}", tuple(parameters))
-        return [note for row in rows if (note := self._read(*row)) is not None]
+        return [note for row in rows if (note := self.read(*row)) is not None]
 
-    def _read(self, note_id: str, *row: Any) -> MemoryNote | None:
+    def read(self, note_id: str, *row: Any) -> MemoryNote | None:
         """The note of a row; None if its record is damaged."""
         try:
             return note_of(note_id, *row)
@@ -101,7 +103,7 @@ class SqlNotes(Notes):
             rows = self._database().execute(f"{sql} ORDER BY n.place LIMIT {_CHUNK}", (place,))
             chunk = rows.fetchall()
             for row in chunk:
-                note = self._read(*row[1:])
+                note = self.read(*row[1:])
                 if note is not None:
                     yield row[0], note
             if len(chunk) < _CHUNK:
@@ -147,6 +149,19 @@ class SqlNotes(Notes):
             return notes
         form = title_form(title)  # other titles may have the same number
         return [note for note in notes if title_form(note.title) == form]
+
+    def changed_since(self, revision: int, touch: int) -> Iterator[tuple[str, MemoryNote | None]]:
+        """The ids of all notes, each with the note if it was changed or recalled after a revision
+        and a recall."""
+        changed = (
+            "n.id IN (SELECT note FROM changes WHERE revision > ?"
+            " UNION SELECT note FROM touches WHERE number > ?"
+            " UNION SELECT i.id FROM recalls c JOIN notes i ON i.place = c.place"
+            " WHERE c.accessed_at >= (SELECT at FROM commits WHERE revision = ?))"
+        )
+        sql = _NOTE.replace("n.record", f"CASE WHEN {changed} THEN n.record END")
+        rows = self._database().execute(f"{sql} ORDER BY n.place", (revision, touch, revision))
+        return ((row[0], None if row[1] is None else self.read(*row)) for row in rows)
 
     def linking_to(self, ids: Collection[str]) -> list[MemoryNote]:
         sources: dict[str, None] = {}
@@ -277,9 +292,9 @@ class SqlNuggets(Mapping[str, NuggetConfig]):
             config = self._database().value("SELECT config FROM nuggets WHERE fold = ?", (fold,))
         if config is None:
             raise KeyError(fold)
-        return self._parse(fold, config)
+        return self.parse(fold, config)
 
-    def _parse(self, fold: str, config: str) -> NuggetConfig:
+    def parse(self, fold: str, config: str) -> NuggetConfig:
         try:
             return _nugget_of(config)
         except StoreCorrupt as problem:
@@ -290,7 +305,7 @@ class SqlNuggets(Mapping[str, NuggetConfig]):
 
     def values(self) -> list[NuggetConfig]:  # type: ignore[override]
         sql = "SELECT fold, config FROM nuggets ORDER BY place"
-        return [self._parse(*row) for row in self._database().execute(sql).fetchall()]
+        return [self.parse(*row) for row in self._database().execute(sql).fetchall()]
 
     def __iter__(self) -> Iterator[str]:
         rows = self._database().execute("SELECT fold FROM nuggets ORDER BY place").fetchall()
@@ -309,6 +324,18 @@ class SqlState:
         self.notes = SqlNotes(database, damage)
         self.nuggets = SqlNuggets(database, damage)
         self.marks = SqlMarks(database)
+
+    def nuggets_with_facts(self) -> Iterator[tuple[NuggetConfig, list[MemoryNote]]]:
+        """Every nugget, oldest first, with its facts that are not archived."""
+        sql = (
+            "SELECT g.fold, g.config, n.id, n.record, r.hits, r.session, r.sessions, r.accessed_at"
+            " FROM nuggets g LEFT JOIN notes n"
+            " ON n.nugget = g.fold AND n.kind = 'fact' AND n.hidden = 0"
+            " LEFT JOIN recalls r ON r.place = n.place ORDER BY g.place, n.place"
+        )
+        for nugget, rows in groupby(self._database().execute(sql), itemgetter(0, 1)):
+            facts = [self.notes.read(*row[2:]) for row in rows if row[2] is not None]
+            yield self.nuggets.parse(*nugget), [fact for fact in facts if fact is not None]
 
     def keep(self) -> None:
         """Read each note and nugget once, until `forget`: nobody writes what is read here."""

@@ -258,15 +258,23 @@ class Store(ABC):
 
         If another holds the lock for too long, `StoreBusy` names it.
         """
+        with self._hold_lock(wait_seconds, import_edits=import_edits, prepare=True):
+            yield
+        self.flush_touches()
+
+    @contextmanager
+    def _hold_lock(
+        self, wait_seconds: float | None, *, import_edits: bool = False, prepare: bool = False
+    ) -> Iterator[None]:
+        """Hold the lock. `prepare`: make tables and indexes current first."""
         self._refuse_inherited()
         longest = process_lock.LOCK_SECONDS if wait_seconds is None else wait_seconds
         with self._one_thread(longest), self._explain_errors():
-            self._take_lock(longest, import_edits=import_edits)
+            self._take_lock(longest, import_edits=import_edits, prepare=prepare)
             try:
                 yield
             finally:
                 self._release_lock()
-        self.flush_touches()
 
     @contextmanager
     def _one_thread(self, wait_seconds: float) -> Iterator[None]:
