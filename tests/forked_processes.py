@@ -26,6 +26,7 @@ from pkgutil import walk_packages
 from typing import IO, Any
 
 READ_BY_PYTHON = ("PYTHON", "LC_", "LANG", "LD_")  # variables that only a new interpreter obeys
+DIGITS = 20  # of each number that is told: one that ends at once tells two before the first is read
 
 
 def can_fork(env: Mapping[str, str]) -> bool:
@@ -66,7 +67,7 @@ class ForkedProcess:
         self.stdout: IO[Any] = os.fdopen(read_output, f"r{kind}")
         self.stderr: IO[Any] = os.fdopen(read_errors, f"r{kind}")
         self.returncode: int | None = None
-        self.pid = int(self._status.recv(20))
+        self.pid = int(self._status.recv(DIGITS))
 
     def send_signal(self, number: int) -> None:
         with suppress(ProcessLookupError):  # it has ended
@@ -80,7 +81,7 @@ class ForkedProcess:
 
     def wait(self) -> int:
         if self.returncode is None:
-            self.returncode = int(self._status.recv(20))
+            self.returncode = int(self._status.recv(DIGITS))
             self._status.close()
         return self.returncode
 
@@ -212,9 +213,13 @@ def fork_for_requests(requests: socket.socket) -> list[str]:
                 os.close(descriptor)
             return _become(*inherited)
         living[child] = status
-        os.write(status, str(child).encode())
+        os.write(status, _number(child))
         for descriptor in inherited:
             os.close(descriptor)
+
+
+def _number(told: int) -> bytes:
+    return str(told).rjust(DIGITS).encode()
 
 
 def _tell_ends(living: dict[int, int]) -> None:
@@ -224,7 +229,7 @@ def _tell_ends(living: dict[int, int]) -> None:
             return
         descriptor = living.pop(ended)
         with suppress(BrokenPipeError):  # if nobody waits for it
-            os.write(descriptor, str(os.waitstatus_to_exitcode(status)).encode())
+            os.write(descriptor, _number(os.waitstatus_to_exitcode(status)))
         os.close(descriptor)
 
 
