@@ -527,11 +527,12 @@ def test_a_link_with_a_note_that_is_left_stays_at_both_ends(
 ) -> None:
     revision, before = passed
     edited = shelf.edit_note("Invoice host", "Billing: weasyprint makes invoices on db7.")
-    shelf.undo(revision)
+    undone = shelf.undo(revision)
     after = contents(shelf)
     other = next(note for note in after.values() if note.title == "Invoices")
 
     assert [link.to for link in other.links] == [edited.id]
+    assert [note.links for note in undone.before.put if note.id == other.id] == [other.links]
     assert [link.to for link in after[edited.id].links] == [other.id]
     assert after | {other.id: other._replace(links=())} == before | {edited.id: after[edited.id]}
     assert not shelf.checkup()

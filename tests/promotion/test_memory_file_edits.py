@@ -315,8 +315,9 @@ def test_a_preference_in_two_files_is_only_taken_out_of_the_one(
     assert all(note.title != "Short answers" for note in shelf.list_notes())
 
 
-def test_a_wrapped_line_is_the_same_line(shelf: NuggetShelf, memory: Path) -> None:
-    replace(memory, "then smoke.sh", "then\n  smoke.sh")
+@pytest.mark.parametrize("wrap", ["\n  ", "\n", " \n\t"])
+def test_a_wrapped_line_is_the_same_line(shelf: NuggetShelf, memory: Path, wrap: str) -> None:
+    replace(memory, "then smoke.sh", f"then{wrap}smoke.sh")
     wrapped = memory.read_text()
     shelf.promote(memory)
 
@@ -324,16 +325,34 @@ def test_a_wrapped_line_is_the_same_line(shelf: NuggetShelf, memory: Path) -> No
     assert memory.read_text() == wrapped
 
 
+@pytest.mark.parametrize("wrap", ["\n  ", "\n"])
 def test_a_line_that_is_wrapped_and_changed_changes_its_memory(
-    shelf: NuggetShelf, memory: Path
+    shelf: NuggetShelf, memory: Path, wrap: str
 ) -> None:
-    replace(memory, "then smoke.sh", "then\n  smoke.sh twice")
+    replace(memory, "then smoke.sh", f"then{wrap}smoke.sh twice")
     wrapped = memory.read_text()
     for _ in range(2):
         shelf.promote(memory)
 
         assert content_of(shelf, "Deploy") == "make deploy, then smoke.sh twice"
         assert memory.read_text() == wrapped
+
+
+def test_what_stood_below_a_line_is_not_taken_into_it(shelf: NuggetShelf, memory: Path) -> None:
+    replace(memory, "then smoke.sh\n", "then smoke.sh\n  (I doubt it)\nAsk the others.\n")
+    shelf.promote(memory)
+    replace(memory, "then smoke.sh\n", "then smoke.sh twice\n")
+    shelf.promote(memory)
+
+    assert content_of(shelf, "Deploy") == "make deploy, then smoke.sh twice"
+    assert "twice\n  (I doubt it)\nAsk the others.\n" in memory.read_text()
+
+
+def test_a_title_may_be_made_bold_in_either_way(shelf: NuggetShelf, memory: Path) -> None:
+    replace(memory, "**Deploy**: make deploy", "__Deploy__: make all")
+    shelf.promote(memory)
+
+    assert content_of(shelf, "Deploy") == "make all, then smoke.sh"
 
 
 def test_a_wrapped_line_is_taken_out_as_a_whole(shelf: NuggetShelf, memory: Path) -> None:

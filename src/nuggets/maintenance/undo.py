@@ -121,7 +121,13 @@ def _without_changed_since(state: State, commit: Commit, since: Iterable[Commit]
     reasons |= {**dict.fromkeys(changed, "changed since"), **second_keys}
     part = commit._replace(
         changes=commit.changes._replace(put=tuple(n for n in after.values() if n.id not in stay)),
-        before=commit.before._replace(put=tuple(n for n in before.values() if n.id not in stay)),
+        before=commit.before._replace(
+            put=tuple(
+                _with_links_to(n, after.get(n.id), stay)
+                for n in before.values()
+                if n.id not in stay
+            )
+        ),
         left=tuple(
             LeftNote(i, note.title, reasons[i], newest.get(i, 0) if i in changed else 0)
             for i, note in after.items()
@@ -141,6 +147,14 @@ def _without_changed_since(state: State, commit: Commit, since: Iterable[Commit]
         f"{refused}: {_abbreviate(changed)} changed after it, and that would be lost. Undo {which} "
         "first (see the history)"
     )
+
+
+def _with_links_to(before: MemoryNote, after: MemoryNote | None, stay: set[str]) -> MemoryNote:
+    """The note before, with the links that it has after to those that stay as they are."""
+    if after is None:
+        return before
+    links = [link for link in before.links if link.to not in stay]
+    return before._replace(links=(*links, *(link for link in after.links if link.to in stay)))
 
 
 def _changed_since(state: State, commit: Commit) -> list[str]:

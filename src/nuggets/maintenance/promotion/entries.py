@@ -83,7 +83,11 @@ def _harmless(text: str) -> str:
 # Only the words that the line showed are replaced. What it did not show stays: line breaks, and all
 # that follows the place where it was cut.
 _BULLET = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+")
-_TITLE = re.compile(r"\*\*((?:[^*\\]|\\.|\*(?!\*)){1,2000})\*\*[ \t]*(:|[-–—](?=[ \t]))?[ \t]*")
+_BOLD = (
+    r"\*\*(?P<stars>(?:[^*\\]|\\.|\*(?!\*)){1,2000})\*\*|"
+    r"__(?P<lines>(?:[^_\\]|\\.|_(?!_)){1,2000})__"
+)
+_TITLE = re.compile(rf"(?:{_BOLD})[ \t]*(?P<mark>:|[-–—](?=[ \t]))?[ \t]*")
 _WORD = re.compile(r"\S+")
 
 
@@ -102,8 +106,8 @@ def entry_text(line: str) -> EntryText:
     title = _TITLE.match(rest)
     if title is None:
         return EntryText(None, " ".join(rest.split()))
-    words = title[1].strip()
-    if not title[2]:  # the colon may be bold too
+    words = (title["stars"] or title["lines"]).strip()
+    if not title["mark"]:  # the colon may be bold too
         words = words.removesuffix(":").rstrip() or words
     return EntryText(words, " ".join(rest[title.end() :].split()))
 

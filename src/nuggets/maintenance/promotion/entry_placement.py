@@ -73,8 +73,8 @@ def unwrap_line(text: str) -> str:
 
 def continues_item(line: Line) -> bool:
     """Whether the line, below an item, goes on with its words."""
-    is_indented = line.text[:1] in (" ", "\t") and not line.is_blank
-    return is_indented and not _begins_block(line.text.lstrip())
+    begins = _begins_block(line.text.lstrip()) or _UNDERLINE.match(line.text)
+    return not (line.is_blank or begins)
 
 
 def size_of(lines: Sequence[Line]) -> int:

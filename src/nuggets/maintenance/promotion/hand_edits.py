@@ -146,13 +146,18 @@ class _Import:
         return load_state(self.shelf.state)
 
     def run(self, found: PersonEdits, notes: Mapping[str, MemoryNote]) -> EditImport:
-        changed = [i for i, line in found.changed.items() if self._change(notes[i], line)]
+        changed = [
+            i for i, line in found.changed.items() if self._change(notes[i], unwrap_line(line))
+        ]
         retired = [i for i in found.deleted if self._retire(notes[i])]
         restored = [i for i in found.put_back if self._edit(notes[i], hidden=False)]
         for note_id in (*restored, *found.returned):
             self.entries[note_id] = Entry(self.entries[note_id].line)
         refused_lines = frozenset(
-            short_hash(line) for i, line in found.changed.items() if i in self.refused
+            short_hash(text)
+            for i, line in found.changed.items()
+            if i in self.refused
+            for text in (line, *line.splitlines())
         )
         edits = FileEdits(
             self.path,
@@ -239,14 +244,14 @@ def _times_of(note: MemoryNote) -> dict[str, object]:
 
 def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntries) -> PersonEdits:
     """Compare the text of a memory file with what we wrote; "" means that the file is missing."""
-    known = {entry.line for entry in written.entries.values()}
-    known |= {line_hash(line_for(notes[i])) for i in written.entries if i in notes}
-    lines = entry_lines(text.removeprefix("\ufeff"), known)
+    current = [line_for(notes[i]) for i in written.entries if i in notes]
+    known = {entry.line for entry in written.entries.values()} | {*map(line_hash, current)}
+    lines = entry_lines(text.removeprefix("\ufeff"), written, current)
     live = {i: e for i, e in written.entries.items() if _is_live(notes.get(i), e)}
     if all(line.is_blank for line in lines):
         problem = "it is missing or empty" if live else ""
         return PersonEdits(missing=tuple(live), problem=problem)
-    if all(any(line.text.startswith(mark) for line in lines) for mark in _CONFLICT_MARKS):
+    if all(any(line.startswith(mark) for line in text.splitlines()) for mark in _CONFLICT_MARKS):
         return PersonEdits(problem="it has the marks of an unresolved conflict")
     hashes = [line_hash(line.text) for line in lines]
     here = set(hashes)
@@ -257,7 +262,7 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
         if not (line.is_blank or hashes[n] in known or short_hash(line.text) in written.others)
     ]
     plain = structure(lines).plain
-    new_items = [unwrap_line(lines[n].text) for n in new if plain[n] and is_item(lines[n])]
+    new_items = [lines[n].text for n in new if plain[n] and is_item(lines[n])]
     changed = _pair(gone, notes, new_items)
     new_text = "\n".join(lines[n].text for n in new)
     deleted = tuple(
@@ -291,7 +296,7 @@ def _pair(gone: list[str], notes: Mapping[str, MemoryNote], new_lines: list[str]
     for matches in (_same_title, _same_content, _alike):
         for note_id in gone:
             if note_id not in pairs:
-                line = next((line for line in left if matches(notes[note_id], line)), None)
+                line = next((ln for ln in left if matches(notes[note_id], unwrap_line(ln))), None)
                 if line is not None:
                     pairs[note_id] = line
                     left.remove(line)

@@ -34,6 +34,7 @@ from nuggets.maintenance.promotion.hand_edits import (
 from nuggets.maintenance.promotion.merged_text import Promotion, merged_text
 from nuggets.maintenance.promotion.written_entries import (
     WrittenEntries,
+    entry_lines,
     has_entry,
     line_hash,
     mentions_notes,
@@ -323,7 +324,8 @@ class MemoryFiles:
 
         `caveats`: what speaks against relying on a memory.
         """
-        project, written = self.written_files().get(path, ""), self.record_of(path).entries
+        project, record = self.written_files().get(path, ""), self.record_of(path)
+        written = record.entries
         text = file_access.read(path)
         notes = self._transactions.state.notes.many(written)
         now = self._now()
@@ -333,7 +335,7 @@ class MemoryFiles:
         refused = self._decide_edits(path, project, text).edits.refused_lines if written else ()
         kept: list[str] = []
         outdated: list[str] = []
-        for line in text.splitlines():
+        for line in (each.text for each in entry_lines(text, record)):
             digest = line_hash(line)
             if digest in said:
                 kept.append(with_caveats(line, caveats(said[digest])))

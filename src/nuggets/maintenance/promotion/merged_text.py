@@ -21,6 +21,7 @@ from nuggets.maintenance.promotion.entry_placement import (
     Page,
     Place,
     join_lines,
+    parse_lines,
     section_of,
     size_of,
     unwrap_line,
@@ -137,9 +138,8 @@ class _Work:
         self.fellows: dict[str, set[str]] = {name: set() for name in self.section.values()}
         for note_id, name in self.section.items():
             self.fellows[name].add(note_id)
-        known = {entry.line for entry in written.entries.values()}
-        known |= {line_hash(line) for line in self.line.values()}
-        lines = with_current_header(entry_lines(text, known), promote_after)
+        lines = entry_lines(text, written, self.line.values())
+        lines = with_current_header(lines, promote_after)
         owned = owners_of(lines, self.line, written.entries)
         self.page = Page(
             [line._replace(owner=owned.get(n, "")) for n, line in enumerate(lines)],
@@ -194,8 +194,9 @@ class _Work:
 
     def record(self, page: Page) -> WrittenEntries:
         entries = {line.owner: self._entry(line) for line in page.lines if line.owner}
+        own_text = join_lines([line for line in page.lines if not line.owner])
         others = frozenset(
-            short_hash(line.text) for line in page.lines if not (line.owner or line.is_blank)
+            short_hash(line.text) for line in parse_lines(own_text) if not line.is_blank
         )
         refused = {
             i: Entry(self.known[i].line, fate)

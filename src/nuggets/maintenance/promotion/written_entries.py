@@ -6,7 +6,7 @@ lines, and instead of the lines themselves, which must not outlive a purge.
 """
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args
 
 from nuggets.domain.marks import FILE_MARK
@@ -141,17 +141,20 @@ def without_taken_out(
 TELLING_CHARACTERS = 4  # a shorter content occurs in any text
 
 
-def entry_lines(text: str, known: Container[str]) -> list[Line]:
-    """The lines of a file, of which an item that someone wrapped is one.
+def entry_lines(text: str, written: WrittenEntries, current: Iterable[str] = ()) -> list[Line]:
+    """The lines of a file, of which an item that someone wrapped is one, indented or not.
 
-    `known`: hashes of our lines. Below one that stands as it was written, indented lines are a
-    person's own.
+    Below a line of ours that stands as it was written, or would be written now (`current`), lines
+    are a person's own, and so is what stood in the file when we last wrote it.
     """
+    known = {entry.line for entry in written.entries.values()}
+    known |= {line_hash(line) for line in current}
     lines: list[Line] = []
     may_go_on = False
     physical = parse_lines(text)
     for line, is_plain in zip(physical, structure(physical).plain, strict=True):
-        if may_go_on and is_plain and continues_item(line):
+        is_own = short_hash(line.text) in written.others
+        if may_go_on and is_plain and not is_own and continues_item(line):
             wrapped = lines.pop()
             line = Line(wrapped.text + wrapped.end + line.text, line.end)
         else:
@@ -195,7 +198,7 @@ def has_entry(text: str, note_id: str, written: WrittenEntries) -> bool:
     """Whether the entry of a note is in the text as it was written."""
     entry = written.entries.get(note_id)
     return entry is not None and any(
-        line_hash(line.text) == entry.line for line in entry_lines(text, {entry.line})
+        line_hash(line.text) == entry.line for line in entry_lines(text, written)
     )
 
 
@@ -203,7 +206,7 @@ def mentions_notes(text: str, versions: Iterable[MemoryNote], written: WrittenEn
     """Whether a line of someone else has the title or the content of a version of a note."""
     own_lines = {entry.line for entry in written.entries.values()}
     other_text = "\n".join(
-        line.text for line in entry_lines(text, own_lines) if line_hash(line.text) not in own_lines
+        line.text for line in entry_lines(text, written) if line_hash(line.text) not in own_lines
     )
     return any(words in other_text for note in versions for words in _searched_texts(note))
 
