@@ -105,6 +105,7 @@ def test_a_temporary_not_recalled_for_a_week_is_archived(now: str, hidden: bool)
         ("}\n}\n---\n---", "}\n}\n---\n---"),
         (f"{LONG}.\n\nAnd now?\n\n{LONG}.", f"{LONG}.\n\nAnd now?"),
         (f"- {LONG}.\n- Wait.\n- {LONG}.", f"- {LONG}.\n- Wait."),
+        ("stop nginx web server\nupdate it\nstop nginx web server",) * 2,
     ],
 )
 def test_contents_are_tidied(content: str, tidied: str) -> None:

@@ -15,6 +15,7 @@ from nuggets.domain.times import iso, moment_after, parse
 from nuggets.errors import InvalidInput
 from nuggets.language.markdown import continues_code
 from nuggets.language.text import (
+    all_words,
     fold_case,
     is_unspaced,
     split_scripts,
@@ -77,7 +78,7 @@ def _without_repetition(content: str) -> str:
         below = next(filter(None, lines[number : number + 2]), "")
         if not is_code and _begins_section(line, below):
             section = set()
-        is_repeated = line == above or (line in section and _is_statement(line))
+        is_repeated = line == above or (line in section and _is_statement(line, content))
         is_answer = number > 1 and lines[number - 2].endswith(QUESTION_MARKS)
         may_repeat = is_code or is_answer or not _is_prose(line) or below[:1].isspace()
         if may_repeat or not is_repeated:
@@ -94,10 +95,19 @@ def _begins_section(line: str, below: str) -> bool:
     return bool(_HEADING.match(line) or _FIELD.match(line) or is_list)
 
 
-def _is_statement(line: str) -> bool:
+def _is_statement(line: str, content: str) -> bool:
+    text = _ITEM.sub("", line, count=1)
+    said = list(all_words(text))
     count = max(len(tokens(line)), len(words(line)))  # the second: of what has no spaces
     is_sentence = line.endswith(SENTENCE_MARKS) and count > 1  # "Yes." may answer anything
-    return is_sentence or count >= STATEMENT_WORDS
+    # a command, a row or a line of a log has neither a capital at its beginning nor words that
+    # join others ("the", "before")
+    is_worded = (
+        text[:1] != text[:1].lower()
+        or any(map(is_unspaced, said))
+        or not stop_words(text_language(content)).isdisjoint(said)
+    )
+    return is_sentence or (count >= STATEMENT_WORDS and is_worded)
 
 
 def _is_prose(line: str) -> bool:
