@@ -348,8 +348,9 @@ def test_what_stood_below_a_line_is_not_taken_into_it(shelf: NuggetShelf, memory
     assert "twice\n  (I doubt it)\nAsk the others.\n" in memory.read_text()
 
 
-def test_a_title_may_be_made_bold_in_either_way(shelf: NuggetShelf, memory: Path) -> None:
-    replace(memory, "**Deploy**: make deploy", "__Deploy__: make all")
+@pytest.mark.parametrize("title", ["__Deploy__:", "[ ] **Deploy**:", "Deploy -", "Deploy:"])
+def test_a_title_may_be_written_in_other_ways(shelf: NuggetShelf, memory: Path, title: str) -> None:
+    replace(memory, "**Deploy**: make deploy", f"{title} make all")
     shelf.promote(memory)
 
     assert content_of(shelf, "Deploy") == "make all, then smoke.sh"

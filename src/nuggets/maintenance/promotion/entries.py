@@ -82,12 +82,13 @@ def _harmless(text: str) -> str:
 
 # Only the words that the line showed are replaced. What it did not show stays: line breaks, and all
 # that follows the place where it was cut.
-_BULLET = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_BULLET = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _BOLD = (
     r"\*\*(?P<stars>(?:[^*\\]|\\.|\*(?!\*)){1,2000})\*\*|"
     r"__(?P<lines>(?:[^_\\]|\\.|_(?!_)){1,2000})__"
 )
-_TITLE = re.compile(rf"(?:{_BOLD})[ \t]*(?P<mark>:|[-–—](?=[ \t]))?[ \t]*")
+_AFTER_TITLE = r"[ \t]*(?P<mark>:|[-–—](?=[ \t]))?[ \t]*"
+_TITLE, _MARK = re.compile(rf"(?:{_BOLD}){_AFTER_TITLE}"), re.compile(rf"^{_AFTER_TITLE}")
 _WORD = re.compile(r"\S+")
 
 
@@ -120,7 +121,7 @@ def apply_edit(note: MemoryNote, line: str) -> tuple[str, str]:
         title = replace_shown(note.title, shown.title or "", edited.title, unescape_title)
     content = edited.content
     if edited.title is None:  # the title in plain letters, or left out
-        content = content.removeprefix(note.title).removeprefix(":").lstrip()
+        content = _MARK.sub("", content.removeprefix(note.title), count=1)
     if content == shown.content:
         return title, note.content
     return title, replace_shown(note.content, shown.content, content, unescape)
