@@ -333,7 +333,7 @@ def _merge_config(
 def _import_fact(
     nugget: str, current: MemoryNote | None, old: MemoryNote | None, fact: Json, now: str
 ) -> MemoryNote | None:
-    value, hits = fact["value"], fact.get("hits", 0)
+    value = fact["value"]
     untouched = old is not None and old.content == value
     if current is None or (current.hidden and untouched):
         if untouched:
@@ -346,6 +346,7 @@ def _import_fact(
         note = edit_note(current, now=now, content=text, title=name, given=times)
         note = restore_note(note, now)
     counted = old.hits if old is not None else note.hits
+    hits = fact.get("hits", counted)
     if hits > counted or (old is not None and hits < counted):
         session = str(fact.get("last_hit_session") or "")
         sessions = (*note.hit_sessions, session) if session else note.hit_sessions
