@@ -222,6 +222,7 @@ def serve(url: str, tokens: dict[str, str], home: str, data: str) -> Iterator[tu
         **os.environ,
         "HOME": home,
         "NUGGETS_MEMBER_REQUESTS": "1000000",
+        "MEMORY_REFLECTION_DAILY": "0",  # else it runs once in between, at any moment
     }
     command = [sys.executable, "-m", "nuggets", "--dir", url, "serve"]
     began = time.monotonic()
