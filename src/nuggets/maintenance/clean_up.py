@@ -3,7 +3,7 @@
 When it is due is in `daily_schedule`, what a pass changes in `reflection/`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 
@@ -12,32 +12,22 @@ from nuggets.domain.limits import check_count
 from nuggets.domain.marks import RUN_MARK, read_rejected
 from nuggets.domain.records import Changes, DailyRun, MemoryNote, ReflectionResult
 from nuggets.errors import StoreError
-from nuggets.maintenance import reflection
+from nuggets.maintenance import ShelfContext, reflection
 from nuggets.maintenance.audit import Finding, audit_notes
 from nuggets.maintenance.daily_schedule import Hours, is_due, next_run
 from nuggets.maintenance.promotion.memory_files import MemoryFiles
 from nuggets.maintenance.purge import finish_purge
 from nuggets.operations.notes_and_links import asymmetries, repair_links
-from nuggets.operations.transactions import Decision, Transactions
-from nuggets.settings import Settings
+from nuggets.operations.transactions import Decision
 from nuggets.stores.base import UNFINISHED_PURGE, Defect
 
 
 class CleanUp:
-    """Whoever cleans up a shelf: in whose name, by which settings, at what time."""
+    """Whoever cleans up a shelf, and its memory files."""
 
-    def __init__(
-        self,
-        transactions: Transactions,
-        settings: Settings,
-        client: str,
-        now: Callable[[], str],
-        files: MemoryFiles,
-    ) -> None:
-        self._transactions = transactions
-        self._settings = settings
-        self._client = client
-        self._now = now
+    def __init__(self, context: ShelfContext, files: MemoryFiles) -> None:
+        self._context = context
+        self._transactions = context.transactions
         self._files = files
 
     def reflect(self, nugget: str | None, limit: int | None, *, dry_run: bool) -> ReflectionResult:
@@ -52,16 +42,16 @@ class CleanUp:
                 changes, result, notes_before, self._transactions.state.notes
             )
 
-        return self._transactions.update("reflect", self._client, decide)
+        return self._transactions.update("reflect", self._context.client, decide)
 
     def _plan(
         self, nugget: str | None, limit: int | None
     ) -> tuple[dict[str, MemoryNote], Changes, ReflectionResult]:
         policy, notes = self._policy(limit), self._notes()
-        return (notes, *reflection.reflect(notes, self._now(), policy, nugget))
+        return (notes, *reflection.reflect(notes, self._context.now(), policy, nugget))
 
     def _policy(self, limit: int | None) -> reflection.Policy:
-        most = self._settings["reflection_max_notes"] if limit is None else limit
+        most = self._context.settings["reflection_max_notes"] if limit is None else limit
         check_count(most, "how many notes to inspect")
         with self._transactions.reading() as view:
             rejected = read_rejected(view.state)
@@ -75,7 +65,7 @@ class CleanUp:
 
     def run_daily(self, now: datetime) -> DailyRun | None:
         """The daily clean-up, if it is due at this local time and nobody else has run it today."""
-        is_on = self._settings["reflection_daily"]
+        is_on = self._context.settings["reflection_daily"]
         if not is_on or not is_due(now, self._last_run_date(), self._hours()):
             return None
         self._transactions.settle()
@@ -91,7 +81,7 @@ class CleanUp:
             run = DailyRun(today.isoformat(), outcome)
             return valid_changes._replace(marks={RUN_MARK: codec.to_json(run)}), run
 
-        run = self._transactions.update("reflect", self._client, decide)
+        run = self._transactions.update("reflect", self._context.client, decide)
         if run is not None:
             self._transactions.save()
             count, problems = self._files.promote_to(self._files.all_files())
@@ -99,7 +89,7 @@ class CleanUp:
             if run.promoted:
                 mark = {RUN_MARK: codec.to_json(run)}
                 self._transactions.update(
-                    "promote", self._client, lambda: (Changes(marks=mark), None)
+                    "promote", self._context.client, lambda: (Changes(marks=mark), None)
                 )
             with suppress(StoreError):  # the next writer tries again
                 self._transactions.store.refresh_exports()
@@ -109,7 +99,7 @@ class CleanUp:
         return run
 
     def _prune_history(self) -> None:
-        days = self._settings["history_days"]
+        days = self._context.settings["history_days"]
         if days:
             store = self._transactions.store
             oldest = times.parse(store.believed_time()) - timedelta(days=days)
@@ -130,12 +120,12 @@ class CleanUp:
 
     def _hours(self) -> Hours:
         names = ("reflection_hour", "reflection_minute", "quiet_hours_start", "quiet_hours_end")
-        return Hours(*(self._settings[name] for name in names))
+        return Hours(*(self._context.settings[name] for name in names))
 
     # --- what a person should look at -------------------------------------------------------
 
     def audit(self) -> Sequence[Finding]:
-        return audit_notes(self._notes(), self._now(), self._policy(None))
+        return audit_notes(self._notes(), self._context.now(), self._policy(None))
 
     def checkup(self, *, fix: bool) -> Sequence[Defect]:
         """Defects of the files and the links; `fix` repairs what can be repaired."""
@@ -148,7 +138,7 @@ class CleanUp:
         if fix and broken:
             transactions.update(
                 "doctor",
-                self._client,
+                self._context.client,
                 lambda: (Changes(put=repair_links(transactions.state.notes)), None),
             )
         defects += [

@@ -29,6 +29,7 @@ from nuggets.filesystem.untrusted_folder import (
     replace_plain,
     sweep,
 )
+from nuggets.maintenance import ShelfContext
 from nuggets.maintenance.folder_register import (
     check_place,
     digest_of,
@@ -48,7 +49,6 @@ from nuggets.operations.change_log import (
     without_superseded,
 )
 from nuggets.operations.external_edits import import_edit
-from nuggets.operations.transactions import Transactions
 
 MARK = "pair:"  # followed by the path of the folder
 PAIR = "pair"  # the action of its commits
@@ -123,26 +123,21 @@ class Pairing:
 
     def __init__(
         self,
-        transactions: Transactions,
+        context: ShelfContext,
         folder: str,
         *,
         stamp: Callable[[], str],
-        client: str,
-        clock: Callable[[], str],
-        draw: Callable[[], str],
         cipher: Callable[[], Cipher],
     ) -> None:
         """`stamp`: of the database, asked inside a transaction, because the first one makes it.
         `cipher`: asked when the folder is there."""
-        self._transactions = transactions
+        self._context = context
+        self._transactions = context.transactions
         self._folder = folder
         self._stamp = stamp
-        self._client = client
-        self._clock = clock
-        self._draw = draw
         self._find_cipher, self._cipher = cipher, PLAIN
         self._logs: dict[str, _Log] = {}  # as they were read last
-        directory = transactions.store.directory
+        directory = self._transactions.store.directory
         check_place(folder, directory)
         self._register_path = register_path(directory, REGISTERS, folder) if directory else ""
         self._register = self._read_register()
@@ -167,7 +162,7 @@ class Pairing:
                 return self._decide(dry_run=True)[1]
         results: list[PairResult] = []
         while len(results) < ROUNDS and (not results or _came_in(results[-1])):
-            results.append(self._transactions.update(PAIR, self._client, self._decide))
+            results.append(self._transactions.update(PAIR, self._context.client, self._decide))
         self._save_register(results[-1])
         return _sum(results)
 
@@ -175,7 +170,7 @@ class Pairing:
 
     def _decide(self, *, dry_run: bool = False) -> tuple[Changes, PairResult]:
         """Inside the lock: nobody else changes the shelf or our log."""
-        state, now = self._transactions.state, self._clock()
+        state, now = self._transactions.state, self._context.now()
         position, problems = self._position(state), self._read()
         own, logged = position.machine, [c for log in self._logs.values() for c in log.changes]
         known_changes, unknown = list[Change](), list[Change]()
@@ -201,7 +196,7 @@ class Pairing:
             if new:
                 known, everything = Replica([*known_changes, *new]), Replica([*logged, *new])
             base, edit = find_edit(known, everything, notes)
-            changes = import_edit(self._draw, state, base, edit, now).changes
+            changes = import_edit(self._context.draw, state, base, edit, now).changes
         taken = dict(position.taken)
         for change in (*logged, *new):
             taken[change.machine] = max(taken.get(change.machine, 0), change.number)
@@ -231,7 +226,9 @@ class Pairing:
         stamp = self._stamp()
         if known.machine and known.stamp == stamp:
             return known
-        return known._replace(machine=f"{self._draw()}{self._draw()}"[:16].zfill(16), stamp=stamp)
+        return known._replace(
+            machine=f"{self._context.draw()}{self._context.draw()}"[:16].zfill(16), stamp=stamp
+        )
 
     def _is_in_history(self, state: State, note_id: str) -> bool:
         """Was a note here that is not purged here?"""
@@ -300,7 +297,7 @@ class Pairing:
             size = 0
         if before.is_canonical and content.startswith(before.content):
             size = max(size, len(before.content))
-        reader = _LogReader(machine, self._cipher, iso(parse(self._clock()) + CLOCKS_DIFFER))
+        reader = _LogReader(machine, self._cipher, iso(parse(self._context.now()) + CLOCKS_DIFFER))
         return reader.read(content, size)
 
     def _write(self, machine: str, new: list[Change], everything: Replica) -> None:

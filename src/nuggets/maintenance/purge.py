@@ -19,6 +19,7 @@ from nuggets.domain.visibility import is_of_conversation
 from nuggets.errors import NotFound, StoreCorrupt, StoreError
 from nuggets.filesystem.hook_files import diaries, drop_diaries
 from nuggets.filesystem.shelf_location import is_database
+from nuggets.maintenance import ShelfContext
 from nuggets.maintenance.history import find_id, forgotten_fact_ids
 from nuggets.maintenance.promotion.memory_files import MemoryFiles
 from nuggets.maintenance.undo import PURGE
@@ -65,38 +66,31 @@ class Purged(NamedTuple):
 
 
 def purge_memory(
-    transactions: Transactions,
+    context: ShelfContext,
     files: MemoryFiles,
-    client: str,
-    project: str,
     name: str,
     nugget: str | None,
     *,
     dry_run: bool = False,
 ) -> Purged:
     """Erase a memory; a deleted note can be named by its whole id."""
+    transactions = context.transactions
     with transactions.reading() if dry_run else transactions.exclusive():
-        note_id = find_id(transactions, project, name, nugget)
+        note_id = find_id(context, name, nugget)
         if dry_run:
             return _find_what_goes(transactions, files, [note_id])
-        return _purge_notes(transactions, files, [note_id], client)
+        return _purge_notes(transactions, files, [note_id], context.client)
 
 
 def purge_key(
-    transactions: Transactions,
-    files: MemoryFiles,
-    client: str,
-    project: str,
-    nugget: str,
-    key: str,
-    current_id: Callable[[], str],
+    context: ShelfContext, files: MemoryFiles, nugget: str, key: str, current_id: Callable[[], str]
 ) -> Purged:
     """Erase every fact that ever had the key; `current_id`: finds the present one."""
-    with transactions.exclusive():
-        ids = forgotten_fact_ids(transactions, project, nugget, key)
+    with context.transactions.exclusive():
+        ids = forgotten_fact_ids(context, nugget, key)
         with suppress(NotFound) if ids else nullcontext():
             ids.append(current_id())
-        return _purge_notes(transactions, files, ids, client)
+        return _purge_notes(context.transactions, files, ids, context.client)
 
 
 def finish_purge(transactions: Transactions, files: MemoryFiles) -> None:

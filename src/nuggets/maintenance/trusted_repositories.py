@@ -16,6 +16,7 @@ from nuggets.filesystem.untrusted_folder import (
     shared_fingerprint,
     write_shared_files,
 )
+from nuggets.maintenance import ShelfContext
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.shared_memories import (
     ExportPlan,
@@ -26,7 +27,6 @@ from nuggets.operations.shared_memories import (
     plan_intake,
     statement_digest,
 )
-from nuggets.operations.transactions import Transactions
 
 MARK = "shared:"
 
@@ -72,22 +72,13 @@ class ProjectSharing:
     """The shared memories of one checkout of a project."""
 
     def __init__(
-        self,
-        transactions: Transactions,
-        *,
-        root: str,
-        repository: Callable[[], Identity],
-        project: str,
-        client: str,
-        clock: Callable[[], str],
+        self, context: ShelfContext, root: str, repository: Callable[[], Identity]
     ) -> None:
         """`repository`: asked inside a transaction, because the first one makes the shelf."""
-        self._transactions = transactions
+        self._context = context
+        self._transactions = context.transactions
         self._root = root
         self._repository = repository
-        self._project = project
-        self._client = client
-        self._clock = clock
 
     def sharing(self) -> Sharing:
         with self._transactions.reading() as view:
@@ -117,8 +108,10 @@ class ProjectSharing:
         notes, unread, problems = self._read()
         with self._transactions.reading() as view:
             base = sharing_of(view.state.marks, self._root, self._repository()).base
-            plan = plan_intake(view.state, self._project, notes, unread, base, self._clock())
-            export = plan_export(view.state, self._project, notes, plan.base)
+            plan = plan_intake(
+                view.state, self._context.project, notes, unread, base, self._context.now()
+            )
+            export = plan_export(view.state, self._context.project, notes, plan.base)
         return _tell(plan, problems, export if writes else None)
 
     def withdraw(self) -> tuple[MemoryNote, ...]:
@@ -134,7 +127,7 @@ class ProjectSharing:
         withdrawn = Sharing(is_asked=True, repository=self._repository())
         mark = {MARK + self._root: codec.to_json(withdrawn)}
         changes = Changes(drop=tuple(note.id for note in dropped), marks=mark)
-        self._transactions.update("untrust_project", self._client, lambda: (changes, None))
+        self._transactions.update("untrust_project", self._context.client, lambda: (changes, None))
         return dropped
 
     def sync(self, *, has_written: bool) -> SyncResult:
@@ -159,7 +152,7 @@ class ProjectSharing:
         notes, unread, problems = [], [], list(files.problems)
         for name, raw in files.texts.items():
             try:
-                notes.append(parse_file(name, raw, self._project, self._clock()))
+                notes.append(parse_file(name, raw, self._context.project, self._context.now()))
             except InvalidInput as problem:
                 unread.append(name)
                 where = f"{name!r:.80}"
@@ -172,19 +165,21 @@ class ProjectSharing:
         def decide() -> tuple[Changes, SharingPlan]:
             state = self._transactions.state
             base = sharing_of(state.marks, self._root, self._repository()).base
-            plan = plan_intake(state, self._project, notes, unread, base, self._clock())
+            plan = plan_intake(
+                state, self._context.project, notes, unread, base, self._context.now()
+            )
             foreign = (*sharing.foreign, *(note.id for note in plan.came.added))
             after = sharing._replace(fingerprint=fingerprint, base=plan.base, foreign=foreign)
             mark = {MARK + self._root: codec.to_json(after)}
             return plan.changes._replace(marks={**plan.changes.marks, **mark}), plan
 
-        return self._transactions.update("take_in_shared", self._client, decide)
+        return self._transactions.update("take_in_shared", self._context.client, decide)
 
     def _write(self, notes: list[MemoryNote]) -> ExportPlan:
         """The files first: a base that names files which are not there would retire memories."""
         with self._transactions.reading() as view:
             sharing = sharing_of(view.state.marks, self._root, self._repository())
-            plan = plan_export(view.state, self._project, notes, sharing.base)
+            plan = plan_export(view.state, self._context.project, notes, sharing.base)
         if plan.texts or plan.removed:
             write_shared_files(self._root, plan.texts, plan.removed)
         self._record(sharing._replace(base=plan.base, fingerprint=shared_fingerprint(self._root)))
@@ -198,7 +193,7 @@ class ProjectSharing:
             known = sharing._replace(repository=self._repository())
             return Changes(marks={MARK + self._root: codec.to_json(known)}), None
 
-        self._transactions.update("share_project", self._client, decide)
+        self._transactions.update("share_project", self._context.client, decide)
 
 
 def _tell(plan: SharingPlan, problems: Iterable[str], export: ExportPlan | None) -> SyncResult:

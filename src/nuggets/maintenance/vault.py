@@ -27,6 +27,7 @@ from nuggets.filesystem.untrusted_folder import (
     replace_plain,
 )
 from nuggets.language.text import fold_case
+from nuggets.maintenance import ShelfContext
 from nuggets.maintenance.export_forms import free_name, safe_name
 from nuggets.maintenance.folder_register import (
     check_place,
@@ -48,7 +49,6 @@ from nuggets.operations.argument_checks import notes_from_json
 from nuggets.operations.external_edits import import_edit
 from nuggets.operations.note_merging import CONFLICT
 from nuggets.operations.notes_and_links import edit_note, note_id
-from nuggets.operations.transactions import Transactions
 
 VAULT = "vault"  # the action of its commits
 REGISTERS = "vaults"  # the directory of the registers, beside the database
@@ -118,21 +118,15 @@ class Vault:
 
     def __init__(
         self,
-        transactions: Transactions,
+        context: ShelfContext,
         folder: str,
-        *,
-        client: str,
-        clock: Callable[[], str],
-        draw: Callable[[], str],
         report: Report,
     ) -> None:
-        self._transactions = transactions
+        self._context = context
+        self._transactions = context.transactions
         self._folder = folder
-        self._client = client
-        self._clock = clock
-        self._draw = draw
         self._report = report
-        directory = transactions.store.directory
+        directory = self._transactions.store.directory
         if not directory:
             raise InvalidInput("a shelf in memory has no vault; open one in a directory")
         check_place(folder, directory)
@@ -198,10 +192,10 @@ class Vault:
         if dry_run or not (scan.edited or gone):
             with self._transactions.reading():
                 return decide()[1]
-        return self._transactions.update(VAULT, self._client, decide)
+        return self._transactions.update(VAULT, self._context.client, decide)
 
     def _decide(self, state: State, register: _Register, scan: _Scan) -> _Intake:
-        now, problems = self._clock(), list[str]()
+        now, problems = self._context.now(), list[str]()
         notes = dict(state.notes.items())
         gone = {path: entry for path, entry in register.files.items() if path not in scan.found}
         ids, old_paths = self._identify(register, scan, gone, state)
@@ -238,7 +232,7 @@ class Vault:
             if known is not None and note in notes:
                 base.notes[note] = known
         edit = ExternalEdit(1, notes=tuple(shapes), removed=tuple(removed))
-        changes = import_edit(self._draw, state, base, edit, now).changes
+        changes = import_edit(self._context.draw, state, base, edit, now).changes
         if changes._replace(action="", client="") == Changes():
             changes = Changes()
         changes = changes._replace(action="", client="")
@@ -264,7 +258,7 @@ class Vault:
                 ids[path] = file.id
             else:  # a new note, or a copy of another file
                 taken = {*state.notes, *ids.values()}
-                ids[path] = note_id("note", file.nugget[:64], taken, self._draw)
+                ids[path] = note_id("note", file.nugget[:64], taken, self._context.draw)
         return ids, old_paths
 
     def _calls(
@@ -300,7 +294,7 @@ class Vault:
         """Refuse a file of which no note could be made."""
         whole = {**codec.note_to_json(note, vector=False), **shape} if note else dict(shape)
         whole["links"] = [dict(link) for link in shape["links"]]  # those that are read are consumed
-        _, problems = notes_from_json([whole], self._clock(), self._draw)
+        _, problems = notes_from_json([whole], self._context.now(), self._context.draw)
         if problems:
             raise InvalidInput(problems[0].removeprefix("note 1: "))
 
@@ -418,7 +412,7 @@ class Vault:
                     renamed[fold_case(stem_of(old))] = stem_of(paths[note])
 
         def decide() -> tuple[Changes, None]:
-            now = self._clock()
+            now = self._context.now()
             put = []
             for note in self._transactions.state.notes.values():
                 content = rename_links(note.content, renamed)
@@ -426,7 +420,7 @@ class Vault:
                     put.append(edit_note(note, now=now, content=content))
             return Changes(put=tuple(put)), None
 
-        self._transactions.update(VAULT, self._client, decide)
+        self._transactions.update(VAULT, self._context.client, decide)
 
     # --- the register -----------------------------------------------------------------------
 

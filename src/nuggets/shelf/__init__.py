@@ -120,6 +120,7 @@ if TYPE_CHECKING:
     from nuggets.domain.records import Anchor
     from nuggets.domain.type_check import NoteFilters, NoteMeta, NuggetOptions
     from nuggets.encoder.text_encoder import NearestNotes, TextEncoder
+    from nuggets.maintenance import ShelfContext
     from nuggets.maintenance.audit import Finding
     from nuggets.maintenance.clean_up import CleanUp
     from nuggets.maintenance.export_and_backup import Exported
@@ -900,7 +901,7 @@ class NuggetShelf:
         check_count(limit, "how many entries to show")
         if note is not None:
             note = storable(note, "the name of a memory")
-        return list_commits(self._transactions, self.project, note, limit, since)
+        return list_commits(self._context, note, limit, since)
 
     def versions(self, name: str, nugget: str | None = None) -> "Sequence[MemoryVersion]":
         """What a fact or note said and when, oldest first, including what it superseded.
@@ -911,7 +912,7 @@ class NuggetShelf:
         from nuggets.maintenance.history import find_versions
 
         name = storable(name, "the name of a memory")
-        return find_versions(self._transactions, self.project, name, nugget)
+        return find_versions(self._context, name, nugget)
 
     def note_at(self, note_id: str, moment: str) -> MemoryNote | None:
         """A note as it was at a time, as far as the history reaches; None if there was none."""
@@ -949,7 +950,7 @@ class NuggetShelf:
         from nuggets.maintenance.history import last_to_undo
 
         with self._transactions.reading():
-            return last_to_undo(self._transactions, self._client.name, self.project)
+            return last_to_undo(self._context)
 
     def undo(self, revision: int | None = None, dry_run: bool = False) -> Commit:
         """Revert a commit, by default this client's last change in this project that is not
@@ -964,10 +965,7 @@ class NuggetShelf:
         if revision is not None:
             check_whole(revision, "a revision")
         check_flag(dry_run, "dry_run")
-        files, client = self._memory_files, self._client.name
-        return undo_commit(
-            self._transactions, files, client, self.project, revision, dry_run=dry_run
-        )
+        return undo_commit(self._context, self._memory_files, revision, dry_run=dry_run)
 
     def purge(self, name: str, nugget: str | None = None, *, dry_run: bool = False) -> "Purged":
         """Erase a memory from the shelf, its history and the memory files; returns where it was.
@@ -978,25 +976,18 @@ class NuggetShelf:
         """
         from nuggets.maintenance.purge import purge_memory
 
-        files, client = self._memory_files, self._client.name
-        return purge_memory(
-            self._transactions, files, client, self.project, name, nugget, dry_run=dry_run
-        )
+        return purge_memory(self._context, self._memory_files, name, nugget, dry_run=dry_run)
 
     def purge_fact(self, nugget: str, key: str) -> "Purged":
         """Erase every fact that this project ever had under exactly this key, deleted or not."""
         from nuggets.maintenance.purge import purge_key
 
         nugget, key = storable(nugget, "a nugget's name"), storable(key, "a key")
-        return purge_key(
-            self._transactions,
-            self._memory_files,
-            self._client.name,
-            self.project,
-            nugget,
-            key,
-            lambda: self._decisions().fact_to_purge(nugget, key).id,
-        )
+
+        def find_fact() -> str:
+            return self._decisions().fact_to_purge(nugget, key).id
+
+        return purge_key(self._context, self._memory_files, nugget, key, find_fact)
 
     def copy_index(self, most: int) -> CopyIndex:
         """What a local copy of this shelf should hold: at most so many visible notes, the most
@@ -1065,8 +1056,15 @@ class NuggetShelf:
     def _clean_up(self) -> "CleanUp":
         from nuggets.maintenance.clean_up import CleanUp
 
-        return CleanUp(
-            self._transactions, self.settings, self._client.name, self._clock, self._memory_files
+        return CleanUp(self._context, self._memory_files)
+
+    @property
+    def _context(self) -> "ShelfContext":
+        from nuggets.maintenance import ShelfContext
+
+        client, project = self._client.name, self.project
+        return ShelfContext(
+            self._transactions, self.settings, client, project, self._clock, self._draw
         )
 
     def _finish_purge(self) -> None:
@@ -1297,14 +1295,9 @@ class NuggetShelf:
         from nuggets.maintenance.promotion.memory_files import MemoryFiles
 
         return MemoryFiles(
-            self._transactions,
-            is_configured=bool(self.settings["memory_file"]),
-            project=self.project,
-            default_path=self.memory_path,
-            client=self._client.name,
-            promote_after=self.settings["promote_after"],
-            now=self._clock,
-            stale_reasons=lambda note: self._stale_reasons(note, of_any_project=True),
+            self._context,
+            self.memory_path,
+            lambda note: self._stale_reasons(note, of_any_project=True),
         )
 
     # --- the project someone works in -----------------------------------------------------
@@ -1546,12 +1539,9 @@ class NuggetShelf:
         evidence = gather_evidence(self.location, self._url)
         directory = self._transactions.store.directory
         return ProjectSharing(
-            self._transactions,
-            root=root,
-            repository=lambda: Identity(database_stamp(directory), evidence.stamp, evidence.root),
-            project=self.project,
-            client=self._client.name,
-            clock=self._clock,
+            self._context,
+            root,
+            lambda: Identity(database_stamp(directory), evidence.stamp, evidence.root),
         )
 
     # --- other machines and editors -------------------------------------------------------
@@ -1602,15 +1592,7 @@ class NuggetShelf:
         from nuggets.maintenance.vault import Vault
 
         check_flag(dry_run, "dry_run")
-        vault = Vault(
-            self._transactions,
-            _absolute(folder),
-            client=self._client.name,
-            clock=self._clock,
-            draw=self._draw,
-            report=report,
-        )
-        return vault.sync(dry_run=dry_run)
+        return Vault(self._context, _absolute(folder), report).sync(dry_run=dry_run)
 
     def _pairing(self, folder: str, passphrase: str | None) -> "Pairing":
         from nuggets.maintenance.pair_encryption import open_cipher
@@ -1618,12 +1600,9 @@ class NuggetShelf:
 
         directory = self._transactions.store.directory
         return Pairing(
-            self._transactions,
+            self._context,
             folder,
             stamp=lambda: database_stamp(directory),
-            client=self._client.name,
-            clock=self._clock,
-            draw=self._draw,
             cipher=lambda: open_cipher(folder, directory, passphrase),
         )
 

@@ -11,6 +11,7 @@ from nuggets.domain.state import State, load_state, merged_into
 from nuggets.domain.times import invalidity
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.atomic_files import remove_leftovers
+from nuggets.maintenance import ShelfContext
 from nuggets.maintenance.promotion import file_access
 from nuggets.maintenance.promotion.entries import (
     counted_sessions,
@@ -42,7 +43,6 @@ from nuggets.maintenance.promotion.written_entries import (
     written_entries,
 )
 from nuggets.operations.project_identity import recorded_locations
-from nuggets.operations.transactions import Transactions
 from nuggets.stores.sql.state import SqlNotes
 
 
@@ -51,26 +51,18 @@ class MemoryFiles:
 
     def __init__(
         self,
-        transactions: Transactions,
-        *,
-        is_configured: bool,
-        project: str,
+        context: ShelfContext,
         default_path: Callable[[], str],
-        client: str,
-        promote_after: int,
-        now: Callable[[], str],
         stale_reasons: Callable[[MemoryNote], Sequence[str]],
     ) -> None:
-        """`is_configured`: a setting names one file for everything; `default_path`: finds the
-        file of the current project; `stale_reasons`: what has changed of what a note names."""
-        self._stale_reasons = stale_reasons
-        self._transactions = transactions
-        self._is_configured = is_configured
-        self._project = project
+        """`default_path`: finds the file of the current project; `stale_reasons`: what has changed
+        of what a note names."""
+        self._context = context
+        self._transactions = context.transactions
+        self._is_configured = bool(context.settings["memory_file"])  # one file for everything
+        self._promote_after: int = context.settings["promote_after"]
         self._default_path = default_path
-        self._client = client
-        self._promote_after = promote_after
-        self._now = now
+        self._stale_reasons = stale_reasons
 
     def explain(self, path: str, project: str) -> Promotion:
         """What promotion to this file, or with "" to a new one, would do; why for every note, and
@@ -142,7 +134,7 @@ class MemoryFiles:
             notes,
             written,
             project,
-            now=self._now(),
+            now=self._context.now(),
             promote_after=self._promote_after,
             pinned=pinned_ids(state.marks, state.notes),
             is_shared=is_block_file(path),
@@ -153,7 +145,7 @@ class MemoryFiles:
         mark = f"{FILE_MARK}{path}"
         record = self._record_to_json(path, project, written, text)
         if self._transactions.state.marks.get(mark) != record:
-            changes = Changes(marks={mark: record}, action="promote", client=self._client)
+            changes = Changes(marks={mark: record}, action="promote", client=self._context.client)
             self._transactions.write(changes)
 
     def _checksum(self, path: str, text: str) -> str:
@@ -178,7 +170,7 @@ class MemoryFiles:
                 return False
             file_access.rewrite(path, lambda text: (self._without_entries(path, text), None))
             changes = Changes(
-                marks={f"{FILE_MARK}{path}": None}, action="promote", client=self._client
+                marks={f"{FILE_MARK}{path}": None}, action="promote", client=self._context.client
             )
             self._transactions.write(changes)
             return True
@@ -225,7 +217,9 @@ class MemoryFiles:
             for note_id, entry in self.record_of(other).entries.items()
             if entry.is_in_file
         }
-        shelf = Shelf(transactions.state, project, self._now(), self._earlier_lines, elsewhere)
+        shelf = Shelf(
+            transactions.state, project, self._context.now(), self._earlier_lines, elsewhere
+        )
         pinned = self._pinned_ids()
         return import_edits(
             shelf,
@@ -233,7 +227,7 @@ class MemoryFiles:
             text,
             self.record_of(path),
             lambda note: why_not(
-                note, project, self._promote_after, self._now(), is_pinned=note.id in pinned
+                note, project, self._promote_after, self._context.now(), is_pinned=note.id in pinned
             ),
         )
 
@@ -288,7 +282,9 @@ class MemoryFiles:
 
     def pin(self, path: str, note: MemoryNote) -> Changes:
         """Pin a note to the file of the current project, also if a person removed its entry."""
-        reason = why_not(note, self._project, self._promote_after, self._now(), is_pinned=True)
+        reason = why_not(
+            note, self._context.project, self._promote_after, self._context.now(), is_pinned=True
+        )
         if reason:
             raise InvalidInput(f"{note.title!r:.80} cannot be pinned to MEMORY.md: {reason}")
         marks = pin_marks(note.id)
@@ -328,7 +324,7 @@ class MemoryFiles:
         written = record.entries
         text = file_access.read(path)
         notes = self._transactions.state.notes.many(written)
-        now = self._now()
+        now = self._context.now()
         holds = {i: n for i, n in notes.items() if not n.hidden and not invalidity(n, now)}
         said = {line_hash(line_for(note)): note for note in holds.values()}
         ours = {entry.line for entry in written.values() if entry.fate == "written"}
@@ -358,7 +354,10 @@ class MemoryFiles:
         if f"{FILE_MARK}{path}" not in marks and os.path.lexists(path):
             name = os.path.basename(path)
             for recorded, record in memory_file_records(marks).items():
-                is_same = record["project"] == self._project and os.path.basename(recorded) == name
+                is_same = (
+                    record["project"] == self._context.project
+                    and os.path.basename(recorded) == name
+                )
                 if is_same and not os.path.lexists(recorded):
                     return recorded
         return path
@@ -371,7 +370,9 @@ class MemoryFiles:
                 f"{FILE_MARK}{path}": marks[f"{FILE_MARK}{recorded}"],
                 f"{FILE_MARK}{recorded}": None,
             }
-            self._transactions.write(Changes(marks=moved, action="promote", client=self._client))
+            self._transactions.write(
+                Changes(marks=moved, action="promote", client=self._context.client)
+            )
 
     def has_entry(self, path: str, note_id: str) -> bool:
         """Whether the entry of a note is in the file now; people may have removed it."""
@@ -405,7 +406,7 @@ class MemoryFiles:
         set, the others have none."""
         files: dict[str, str] = {}
         with suppress(NotFound):
-            files[self._default_path()] = self._project
+            files[self._default_path()] = self._context.project
         if not self._is_configured:
             with self._transactions.reading() as view:
                 projects = {project: project for project in view.state.notes.projects()}
