@@ -211,14 +211,20 @@ class Both(NamedTuple):
     combine: Callable[[Sequence[Any]], Any]
 
 
+class ByNotes(NamedTuple):
+    """The shelf of the notes that are named by these arguments is asked."""
+
+    names: tuple[str, ...]
+    archived: bool = False  # of notes with one title, an archived one is meant
+
+
 # "called": the server does it. "here": the client does, with its own files or with the answers of
 # other calls.
 Remote = Literal["called", "here"] | Fixed | Refused
 
-# "first_found": the private shelf, else the team's. "by_note": the shelf of the notes that are
-# named. "private", "team": that shelf alone. "own": written out in `MemberShelf`, or made of
-# operations that are.
-Team = Literal["first_found", "by_note", "private", "team", "own"] | Both | Fixed | Refused
+# "first_found": the private shelf, else the team's. "private", "team": that shelf alone. "own":
+# written out in `MemberShelf`, or made of operations that are.
+Team = Literal["first_found", "private", "team", "own"] | ByNotes | Both | Fixed | Refused
 
 
 class Operation(NamedTuple):
@@ -232,7 +238,6 @@ class Operation(NamedTuple):
     role_for_others: Role = "reader"  # where it is not the member's own
     for_others: str = ""  # what that is, in words
     needs_server: bool = False  # a client's local copy cannot answer it
-    notes: tuple[str, ...] = ()  # the arguments that name notes
     text: tuple[str, ...] = ()  # the arguments with a text that is written, and its title
 
 
@@ -254,8 +259,29 @@ class Request(NamedTuple):
 
     def argument(self, shelf: type, name: str) -> Any:
         """What is given for an argument of the method of this class; None if nothing is."""
-        place = getattr(shelf, self.row.name).__code__.co_varnames.index(name) - 1  # beside self
+        place = self._names(shelf).index(name)
         return self.args[place] if place < len(self.args) else self.options.get(name)
+
+    def has_argument(self, shelf: type, name: str) -> bool:
+        return callable(getattr(shelf, self.row.name)) and name in self._names(shelf)
+
+    def metadata(self, shelf: type) -> dict[str, Any]:
+        """What is given beyond the arguments that the method of this class names."""
+        named = self._names(shelf)
+        return {name: value for name, value in self.options.items() if name not in named}
+
+    def with_arguments(self, shelf: type, **changed: Any) -> "Request":
+        args = tuple(
+            changed.pop(name, value)
+            for name, value in zip(self._names(shelf), self.args, strict=False)
+        )
+        return self._replace(args=args, options={**self.options, **changed})
+
+    def _names(self, shelf: type) -> tuple[str, ...]:
+        """The names of the arguments of the method of this class, beside self."""
+        code = getattr(shelf, self.row.name).__code__
+        names: tuple[str, ...] = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+        return names
 
 
 def method_of(row: Operation, on_shelf: Any) -> Any:
@@ -279,6 +305,7 @@ NOTHING, NO, NONE = Fixed(()), Fixed(False), Fixed(None)
 LISTS = Both(all_in_turn)
 NOTES = Both(oldest_first)
 DONE = Both(nothing)
+NAMED = ByNotes(("name",))
 
 _ROWS = (
     # --- opening, and for whom ---------------------------------------------------------------
@@ -314,19 +341,19 @@ _ROWS = (
     Operation("clear", "write", "called", Both(sum), "writer"),
     # --- notes -------------------------------------------------------------------------------
     Operation("create_note", "write", "called", "own", "writer", text=("content", "title")),
-    Operation("get_note", "read", "called", "own"),
+    Operation("get_note", "read", "called", "first_found"),
     Operation("get_notes", "read", "called", "own"),
     Operation("count_hit", "read", "called", "own"),
-    Operation("edit_note", "write", "called", "own", "writer", text=("content", "title")),
-    Operation("record_reading", "read", "here", "own"),
-    Operation("delete_note", "write", "called", "by_note", "writer", notes=("name",)),
-    Operation("restore_note", "write", "called", "own", "writer"),
-    Operation("add_link", "write", "called", "by_note", "writer", notes=("a", "b")),
-    Operation("remove_link", "write", "called", "by_note", "writer", notes=("a", "b")),
-    Operation("merge_notes", "write", "called", "by_note", "writer", notes=("target", "source")),
+    Operation("edit_note", "write", "called", NAMED, "writer", text=("content", "title")),
+    Operation("record_reading", "read", "here", ByNotes(("note",))),
+    Operation("delete_note", "write", "called", NAMED, "writer"),
+    Operation("restore_note", "write", "called", NAMED._replace(archived=True), "writer"),
+    Operation("add_link", "write", "called", ByNotes(("a", "b")), "writer"),
+    Operation("remove_link", "write", "called", ByNotes(("a", "b")), "writer"),
+    Operation("merge_notes", "write", "called", ByNotes(("target", "source")), "writer"),
     Operation("list_notes", "read", "called", NOTES),
     Operation("search_notes", "read", "called", "own"),
-    Operation("explain", "read", "called", "own"),
+    Operation("explain", "read", "called", ByNotes(("note_id",))),
     Operation("namesakes", "read", "here", "own"),
     Operation("notes_titled", "read", "called", NOTES),
     Operation("leading_notes", "read", "called", LISTS),

@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from nuggets.domain.records import WrittenNote
 from nuggets.errors import InvalidInput, NuggetsError, StoreError
 from nuggets.filesystem.atomic_files import private_directory, read_if_plain, replace_file
 from nuggets.filesystem.current_project import (
@@ -40,10 +39,6 @@ from nuggets.remote.server_requests import CALL_PATH, NuggetName, ServerCalls, d
 from nuggets.shelf import NuggetShelf
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from typing import Unpack
-
-    from nuggets.domain.type_check import NoteMeta
     from nuggets.stores.sql.store import Store
 
 MOST_NOTICES = 20  # that a process has told, the last ones
@@ -81,9 +76,27 @@ class RemoteShelf(NuggetShelf):
             raise InvalidInput(f"{name} is not for a shelf at a server: {how.reason}")
         if not request.row.text:
             return self._send(request)
-        written = self._call(name, *request.args, **_present(plain_keywords(request.options)))
-        self.record_reading(written)
+        request = request._replace(options=_present(plain_keywords(request.options)))
+        text = request.argument(NuggetShelf, request.row.text[0])
+        if name == "edit_note" and text is not None:
+            request = self._with_reading(request)
+        written = self._send(request)
+        if text is not None:
+            self.record_reading(written)
         return written
+
+    def _with_reading(self, edit: Request) -> Request:
+        """A client that must have read what it replaces is checked here, and the server then
+        refuses if the note was changed since."""
+        if not self._client.reads_first or self._readings is None:
+            return edit
+        named, nugget, expected = (
+            edit.argument(NuggetShelf, name) for name in ("name", "nugget", "expected")
+        )
+        note = self.get_note(named, nugget, None)
+        self._readings.check(self._client.session, note)
+        seen = expected or note.updated_at
+        return edit.with_arguments(NuggetShelf, name=note.id, expected=seen)
 
     def _call(self, name: str, /, *args: Any, **options: Any) -> Any:
         return self._send(Request(OPERATIONS[name], args, options))
@@ -324,31 +337,6 @@ class RemoteShelf(NuggetShelf):
     def known_location(self) -> Location | None:
         place = self._place
         return place.location._replace(project=self.project) if place else None
-
-    def edit_note(
-        self,
-        name: str,
-        content: str | None = None,
-        title: str | None = None,
-        tags: Iterable[str] | None = None,
-        hidden: bool | None = None,
-        *,
-        nugget: str | None = None,
-        expected: "str | datetime | None" = None,
-        **meta: "Unpack[NoteMeta]",
-    ) -> WrittenNote:
-        """As of every shelf. A client that must have read what it replaces is checked here, and the
-        server then refuses if the note was changed since."""
-        if content is not None and self._client.reads_first and self._readings is not None:
-            note = self.get_note(name, nugget, None)
-            self._readings.check(self._client.session, note)
-            name, expected = note.id, expected or note.updated_at
-        given = {"content": content, "title": title, "tags": tags, "hidden": hidden}
-        options = {"nugget": nugget, "expected": expected, **given, **plain_keywords(meta)}
-        written: WrittenNote = self._call("edit_note", name, **_present(options))
-        if content is not None:
-            self.record_reading(written)
-        return written
 
     def import_memories(
         self, source: "NuggetShelf | Iterable[Mapping[str, Any]]", *, dry_run: bool = False

@@ -37,6 +37,7 @@ from nuggets.operations.metadata_inference import metadata_from_kwargs
 from nuggets.operations.operation_table import (
     OPERATIONS,
     Both,
+    ByNotes,
     Fixed,
     Operation,
     Refused,
@@ -64,7 +65,6 @@ if TYPE_CHECKING:
     from nuggets.domain.type_check import NoteMeta, NuggetOptions
     from nuggets.operations.argument_checks import StrPath
     from nuggets.operations.operation_changes import OperationChanges
-    from nuggets.search.explanation import Explanation
 
 
 T = TypeVar("T")
@@ -135,14 +135,14 @@ class MemberShelf(NuggetShelf):
         self, name: str, nugget: str | None = None, *, archived: bool = False
     ) -> NuggetShelf:
         """The shelf of a note that is there; the team's if there is none."""
+        for side in self._sides:
+            if side.get_notes([name]):
+                return side
         try:
             self._private.get_note(name, nugget, None, archived=archived)
         except NotFound:
             return self._team
         return self._private
-
-    def _side_of_id(self, note_id: str) -> NuggetShelf:
-        return self._private if self._private.get_notes([note_id]) else self._team
 
     def _ask_both(self, ask: Callable[[NuggetShelf], T]) -> tuple[T, ...]:
         """The answers of the shelves that know what is asked for; `NotFound` if none does."""
@@ -167,18 +167,21 @@ class MemberShelf(NuggetShelf):
 
     def _answer(self, request: Request) -> Any:
         """The answer to an operation, made of the shelves' answers as its row says."""
-        row, how, ask = request.row, request.row.team, request.run_on
+        row, how = request.row, request.row.team
         if isinstance(how, Refused):
             raise NotAllowed(f"{row.name} is not served to members: {how.reason}")
         self._require_role(request)
+        if request.has_argument(NuggetShelf, "session") and not self._may_count:
+            request = request.with_arguments(NuggetShelf, session=None)
+        ask = request.run_on
         if isinstance(how, Fixed):
             return how.answer
         if isinstance(how, Both):
             return how.combine(self._ask_both(ask))
         if how == "first_found":
             result = self._ask_in_turn(row, ask)
-        elif how == "by_note":
-            result = self._run(self._side_of_notes(request), ask)
+        elif isinstance(how, ByNotes):
+            result = self._run(self._side_of_notes(request, how), ask)
         else:
             result = self._run(self._private if how == "private" else self._team, ask)
         return self._view(result.name) if isinstance(result, Nugget) else result
@@ -194,12 +197,19 @@ class MemberShelf(NuggetShelf):
             self._require(row.role_for_others, row.for_others)
             return self._run(self._team, ask)
 
-    def _side_of_notes(self, request: Request) -> NuggetShelf:
+    def _side_of_notes(self, request: Request, how: ByNotes) -> NuggetShelf:
         """The shelf of all notes that are named."""
-        nugget, *names = (
-            request.argument(NuggetShelf, name) for name in ("nugget", *request.row.notes)
-        )
-        side, *others = (self._side_of(name, nugget) for name in names)
+        has_nugget = request.has_argument(NuggetShelf, "nugget")
+        nugget = request.argument(NuggetShelf, "nugget") if has_nugget else None
+        named = (request.argument(NuggetShelf, name) for name in how.names)
+        ids = (note.id if isinstance(note, MemoryNote) else note for note in named)
+        side, *others = (self._side_of(name, nugget, archived=how.archived) for name in ids)
+        scope = metadata_from_kwargs(request.metadata(NuggetShelf)).scope
+        if scope is not None and (scope in PRIVATE_SCOPES) != (side is self._private):
+            raise InvalidInput(
+                "a memory does not change between your private shelf and the team's; store it "
+                f"anew with scope {scope}, and delete this one"
+            )
         if any(other is not side for other in others):
             raise InvalidInput(
                 "one of the two is private to you and the other one the team's; they cannot be "
@@ -284,64 +294,19 @@ class MemberShelf(NuggetShelf):
             lambda side: side.create_note(nugget, title, content, own_tags, created_at, **meta),
         )
 
-    def get_note(
-        self,
-        name: str,
-        nugget: str | None = None,
-        session: str | None = "",
-        *,
-        archived: bool = False,
-    ) -> MemoryNote:
-        counted = self._countable(session)
-        try:
-            return self._private.get_note(name, nugget, counted, archived=archived)
-        except NotFound:
-            return self._team.get_note(name, nugget, counted, archived=archived)
-
-    def _countable(self, session: str | None) -> str | None:
-        """A reader changes nothing, so no recall of theirs is counted."""
-        return session if allows(self.member.role, "writer") else None
-
-    def _count(self, note_id: str, session: str, kind: HitKind) -> Touch:
-        if self._countable(session) is None:
-            return Touch(note_id, "", "", kind)
-        return self._side_of_id(note_id)._count(note_id, session, kind)
-
     def get_notes(self, ids: Iterable[str]) -> Mapping[str, MemoryNote]:
         wanted = list(ids)
         return {**self._team.get_notes(wanted), **self._private.get_notes(wanted)}
 
-    def edit_note(
-        self,
-        name: str,
-        content: str | None = None,
-        title: str | None = None,
-        tags: Iterable[str] | None = None,
-        hidden: bool | None = None,
-        *,
-        nugget: str | None = None,
-        expected: "str | datetime | None" = None,
-        **meta: "Unpack[NoteMeta]",
-    ) -> WrittenNote:
-        side, scope = self._side_of(name, nugget), metadata_from_kwargs(meta).scope
-        if scope is not None and (scope in PRIVATE_SCOPES) != (side is self._private):
-            raise InvalidInput(
-                "a memory does not change between your private shelf and the team's; store it "
-                f"anew with scope {scope}, and delete this one"
-            )
-        return self._run(
-            side,
-            lambda s: s.edit_note(
-                name, content, title, tags, hidden, nugget=nugget, expected=expected, **meta
-            ),
-        )
+    @property
+    def _may_count(self) -> bool:
+        """A reader changes nothing, so no recall of theirs is counted."""
+        return allows(self.member.role, "writer")
 
-    def record_reading(self, note: MemoryNote, start: int = 0, end: int | None = None) -> None:
-        self._side_of_id(note.id).record_reading(note, start, end)
-
-    def restore_note(self, name: str, nugget: str | None = None) -> MemoryNote:
-        side = self._side_of(name, nugget, archived=True)
-        return self._run(side, lambda s: s.restore_note(name, nugget))
+    def _count(self, note_id: str, session: str, kind: HitKind) -> Touch:
+        if not self._may_count:
+            return Touch(note_id, "", "", kind)
+        return self._side_of(note_id)._count(note_id, session, kind)
 
     def _find_notes(
         self, query: str, most: int, filters: NoteFilterOptions, *, by_meaning: bool = False
@@ -350,9 +315,6 @@ class MemberShelf(NuggetShelf):
             lambda side: side._find_notes(query, most, filters, by_meaning=by_meaning)
         )
         return merge_results(found, most, self.project)
-
-    def explain(self, query: str, note_id: str, include_hidden: bool = False) -> "Explanation":
-        return self._side_of_id(note_id).explain(query, note_id, include_hidden)
 
     # --- history ----------------------------------------------------------------------------
 
