@@ -146,8 +146,8 @@ class Fleet:
         self._calls = threading.local()
 
     def send(self, member: str, path: str, message: Row) -> Any:
+        from nuggets.remote import PROTOCOL
         from nuggets.remote.http_connection import Connection
-        from nuggets.remote.server_requests import PROTOCOL
 
         if not hasattr(self._calls, "connection"):
             self._calls.connection = Connection(self._url)
@@ -164,7 +164,7 @@ class Fleet:
     def call(self, member: str, method: str, *args: Any, **options: Any) -> Any:
         from nuggets.operations.idempotent_calls import Caller
         from nuggets.operations.permissions import Client
-        from nuggets.remote.server_requests import encode
+        from nuggets.remote import encode
 
         caller = encode(Caller(Client("cli")))
         message = {"method": method, "args": encode(args), "options": options, "caller": caller}

@@ -22,7 +22,8 @@ from nuggets.filesystem.atomic_files import (
     temporary_path,
     write_beside,
 )
-from nuggets.filesystem.untrusted_folder import write_shared_files
+from nuggets.filesystem.untrusted_folder import find_files, open_folder
+from nuggets.maintenance.trusted_repositories import write_shared_files
 from nuggets.stores.sqlite.database import building
 
 
@@ -210,3 +211,13 @@ def test_a_shared_file_is_written_beside_what_others_left_there(tmp_path: Path) 
 
     assert (folder / "a.json").read_text() == "text"
     assert sorted(folder.iterdir()) == sorted([folder / "a.json", guessed, new])
+
+
+def test_a_folder_with_too_many_files_is_told_of_once(tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / f"{number}.md").write_text("text")
+    with open_folder(str(tmp_path)) as folder:
+        found, problems = find_files(folder, ".md", 2)
+
+    assert [file.path for file in found] == ["0.md", "1.md"]
+    assert problems == ["only the first 2 files were read"]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nuggets.language.text import fold_case
-from nuggets.maintenance.export_forms import free_name, safe_name
+from nuggets.maintenance.export_and_backup import free_name, safe_name
 
 
 @given(st.text(max_size=300))

@@ -35,10 +35,10 @@ from nuggets.language.markdown import (
     split_front_matter,
     without_code,
 )
+from nuggets.maintenance import reflection
 from nuggets.maintenance.promotion import entries, entry_placement
 from nuggets.maintenance.promotion.merged_text import merged_text
 from nuggets.maintenance.promotion.written_entries import WrittenEntries
-from nuggets.maintenance.reflection import tidying
 from nuggets.maintenance.reflection.plan import Plan
 from nuggets.operations import metadata_inference, note_merging, notes_and_links, session_notes
 from nuggets.search import note_analyzer
@@ -87,7 +87,7 @@ def _note(words: str) -> MemoryNote:
 
 def _tag(words: str) -> None:
     note = _note(words)
-    tidying.tag(Plan(by_id(note), NOW, frozenset()), [note.id])
+    reflection.tag(Plan(by_id(note), NOW, frozenset()), [note.id])
 
 
 def _infer(words: str) -> object:
@@ -200,8 +200,8 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
     ),
     "language/repository_references.py": (repository_references.read_references,),
     "language/text.py": (text.words, text.tokens, text.fold_case, text.plain, text.visible),
-    "maintenance/reflection/tidying.py": (
-        lambda words: tidying.tidy(_note(f"{words}\n{words}")),
+    "maintenance/reflection/__init__.py": (
+        lambda words: reflection.tidy(_note(f"{words}\n{words}")),
         _tag,
     ),
     "operations/session_notes.py": (

@@ -29,7 +29,7 @@ from nuggets.operations.idempotent_calls import Call, Caller, Place
 from nuggets.operations.operation_table import CALLABLE
 from nuggets.operations.permissions import Client
 from nuggets.operations.project_identity import Location
-from nuggets.remote.server_requests import CALL_PATH, HOOK_PATH, PROTOCOL, encode
+from nuggets.remote import CALL_PATH, HOOK_PATH, PROTOCOL, encode
 from nuggets.shelf.team_shelves import Team
 
 HOST = "127.0.0.1:1"

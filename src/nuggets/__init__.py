@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         StoreCorrupt,
         StoreError,
     )
-    from nuggets.maintenance.audit import Finding
+    from nuggets.maintenance.clean_up import Finding
     from nuggets.maintenance.promotion.merged_text import Promotion
     from nuggets.operations.permissions import Client
     from nuggets.settings import Settings
@@ -120,7 +120,7 @@ __all__ = [
 # Where the public names live; the light ones first.
 _ROOMS = (
     *("errors", "domain.records", "operations.permissions", "settings", "shelf"),
-    *("shelf.nugget", "maintenance.audit", "maintenance.promotion.merged_text", "stores.base"),
+    *("shelf.nugget", "maintenance.clean_up", "maintenance.promotion.merged_text", "stores.base"),
 )
 
 if not TYPE_CHECKING:  # a type checker that saw it would believe in any name

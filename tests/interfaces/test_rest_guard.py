@@ -16,7 +16,7 @@ from nuggets.interfaces.rest.app import OPERATIONS, application
 from nuggets.interfaces.rest.guard import BODY_BYTES, SESSION_SECONDS, Access
 from nuggets.interfaces.serve import Address, access_token, serve
 from nuggets.operations.session_notes import SessionRecord
-from nuggets.remote.server_requests import PROTOCOL
+from nuggets.remote import PROTOCOL
 from nuggets.settings import load
 from web_serving import HOST, AppClient, client
 

@@ -8,7 +8,7 @@ import pytest
 import wire_fuzz
 from nuggets import NuggetShelf
 from nuggets.interfaces.rest.app import application
-from nuggets.remote.server_requests import CALL_PATH, PROTOCOL
+from nuggets.remote import CALL_PATH, PROTOCOL
 from web_serving import AppClient
 
 

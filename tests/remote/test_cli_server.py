@@ -11,8 +11,7 @@ import pytest
 
 from command_line import run_process
 from nuggets.filesystem.shelf_location import parse_server_url
-from nuggets.remote import http_connection
-from nuggets.remote.server_requests import PROTOCOL
+from nuggets.remote import PROTOCOL, http_connection
 from web_serving import served
 
 

@@ -23,7 +23,7 @@ from nuggets.errors import InvalidInput
 from nuggets.operations.idempotent_calls import Call, Caller, Place
 from nuggets.operations.permissions import COMMAND
 from nuggets.operations.project_identity import Location
-from nuggets.remote.server_requests import (
+from nuggets.remote import (
     ERRORS,
     decode,
     decode_answer,

@@ -184,7 +184,7 @@ def test_a_kill_loses_nothing_and_does_nothing_twice(place: Place, moment: str) 
 import os, signal
 from nuggets.remote.offline import CallQueue
 from nuggets.remote.remote_shelf import RemoteShelf
-from nuggets.remote.server_requests import ServerCalls
+from nuggets.remote import ServerCalls
 def die_after(owner, name):
     whole = getattr(owner, name)
     def wrapped(*args, **options):

@@ -23,7 +23,7 @@ from nuggets.operations.idempotent_calls import Call, Caller
 from nuggets.operations.operation_table import CALLABLE
 from nuggets.operations.permissions import Client as Agent
 from nuggets.operations.permissions import allows
-from nuggets.remote.server_requests import CALL_PATH, HOOK_PATH, PROTOCOL, encode
+from nuggets.remote import CALL_PATH, HOOK_PATH, PROTOCOL, encode
 from nuggets.shelf.team_shelves import Team
 from web_serving import HOST, AppClient, served
 

@@ -135,7 +135,7 @@ def _local_directory(kind: str, shown: str, place: str) -> str:
 # --- servers ----------------------------------------------------------------------------------
 
 # One that keeps shelves for others: https://host, or http://localhost:6844. No secret belongs into
-# its address: the token is in a file of its own (`remote/server_requests.py`).
+# its address: the token is in a file of its own (`remote/__init__.py`).
 HTTPS_PORT, HTTP_PORT = 443, 80  # RFC 9110
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 

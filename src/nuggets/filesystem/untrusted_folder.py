@@ -2,27 +2,29 @@
 
 No symbolic link is followed below the folder, not even of a parent directory, so nothing is read or
 written outside of it. What is not a plain file, or is too large, is refused.
-
-The memories that a repository carries are such files, one each in `.nuggets/memories` of a
-checkout; what cannot be read is reported and left alone.
 """
 
+import hashlib
 import os
 import stat
 import sys
 import time
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
 
+from nuggets.domain import codec
+from nuggets.domain.codec import Json
+from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.atomic_files import (
     NEW_FILE,
     is_leftover,
+    private_directory,
+    read_if_plain,
+    replace_file,
     sync,
     temporary_path,
-    unwritable,
     write_all,
 )
-from nuggets.filesystem.current_project import SHARED_FOLDER
 from nuggets.named_tuple import NamedTuple
 
 LEFTOVER_SECONDS = 60.0  # older temporary files have no living writer
@@ -151,10 +153,11 @@ def find_files(
                     status = entry.stat(follow_symlinks=False)
                     if not stat.S_ISREG(status.st_mode):
                         problems.append(f"{path!r:.80}: it is no file")
-                    elif len(found) < most:
-                        found.append(FoundFile(path, status.st_size, status.st_mtime_ns))
                     else:
-                        problems.append(f"{path!r:.80}: there are more than {most} files")
+                        found.append(FoundFile(path, status.st_size, status.st_mtime_ns))
+                        if len(found) > most:
+                            problems.append(f"only the first {most} files were read")
+                            return found[:most], problems
     return found, problems
 
 
@@ -176,75 +179,44 @@ def sweep(folder: int) -> None:
                 os.unlink(name, dir_fd=folder)
 
 
-# --- the memories that a repository carries ---------------------------------------------------
-
-SUFFIX = ".json"
-# Anyone may have put files there; what is beyond these is reported and left alone.
-MOST_FILES = 5000
-MOST_BYTES = 256 * 1024  # of one file, a note with all its fields
+# --- what is kept beside the shelf about such a folder: how it was left, and its key --------------
+#
+# A register that is lost or damaged says nothing, and then everything is read and compared.
 
 
-class SharedFiles(NamedTuple):
-    """The texts by the name of their file, without suffix, and what could not be read."""
-
-    texts: Mapping[str, bytes]
-    problems: tuple[str, ...]
+def digest_of(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
-def shared_fingerprint(root: str) -> str:
-    """Changes when a file is added, removed or written; "" if there is no folder."""
-    import hashlib
+def register_path(directory: str, kind: str, folder: str, ending: str = "json") -> str:
+    """The file about a folder; `directory`: of the shelf."""
+    digest = digest_of(folder.encode(errors="surrogateescape"))
+    return os.path.join(directory, kind, f"{digest}.{ending}")
 
+
+def read_register(path: str) -> Json:
     try:
-        with _folder(root, create=False) as folder:
-            entries = []
-            for name in sorted(os.listdir(folder))[:MOST_FILES]:
-                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                entries.append(f"{name}\0{status.st_size}\0{status.st_mtime_ns}")
-    except OSError:
-        return ""
-    text = "\n".join(entries).encode(errors="surrogateescape")
-    return hashlib.sha1(text, usedforsecurity=False).hexdigest()
+        shape = codec.loads(read_if_plain(path), path)
+    except NuggetsError:
+        return {}
+    return shape if isinstance(shape, dict) else {}
 
 
-def read_shared_files(root: str) -> SharedFiles:
-    """All memories of the checkout."""
-    texts: dict[str, bytes] = {}
-    problems = []
-    try:
-        with _folder(root, create=False) as folder:
-            names = sorted(name for name in os.listdir(folder) if name.endswith(SUFFIX))
-            for name in names[:MOST_FILES]:
-                try:
-                    texts[name.removesuffix(SUFFIX)] = read_plain(folder, name, MOST_BYTES)
-                except (OSError, ValueError) as problem:
-                    problems.append(f"{name!r:.80}: {problem}")
-            if len(names) > MOST_FILES:
-                problems.append(f"only the first {MOST_FILES} files were read")
-    except FileNotFoundError:
-        pass
-    except OSError as problem:
-        problems.append(f"{SHARED_FOLDER} cannot be read: {problem.strerror}")
-    return SharedFiles(texts, tuple(problems))
+def save_register(path: str, shape: Json) -> None:
+    text = codec.dumps(shape).encode(errors="replace")
+    if text != read_if_plain(path):
+        private_directory(os.path.dirname(path))
+        replace_file(path, [text], durable=True)
 
 
-def write_shared_files(root: str, texts: Mapping[str, str], removed: list[str]) -> None:
-    """Write some memories and remove others; each file is replaced as a whole."""
-    try:
-        with _folder(root, create=True) as folder:
-            sweep(folder)
-            for name, text in texts.items():
-                replace_plain(folder, name + SUFFIX, text.encode(), 0o644, durable=False)
-            for name in removed:
-                remove_plain(folder, name + SUFFIX)
-    except OSError as problem:
-        raise unwritable(os.path.join(root, SHARED_FOLDER), problem) from problem
-
-
-@contextmanager
-def _folder(root: str, *, create: bool) -> Iterator[int]:
-    with (
-        open_folder(root) as checkout,
-        open_below(checkout, SHARED_FOLDER, create=create) as folder,
-    ):
-        yield folder
+def check_place(folder: str, directory: str) -> None:
+    """Refuse a folder that holds the database, which only one machine may open."""
+    if not directory:
+        return
+    shared, own = os.path.realpath(folder), os.path.realpath(directory)
+    if os.path.commonpath((shared, own)) in (shared, own):
+        raise InvalidInput(
+            f"{folder} and the shelf {directory} lie in each other. A database that a program "
+            "copies while it is open is damaged, so it never lies in a shared folder: name another "
+            "folder, or move the shelf (NUGGETS_DIR)"
+        )

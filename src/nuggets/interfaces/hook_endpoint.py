@@ -18,7 +18,7 @@ from nuggets.named_tuple import NamedTuple
 from nuggets.operations.idempotent_calls import Caller, Place
 from nuggets.operations.permissions import HOOK, name_agent
 from nuggets.operations.project_identity import Location
-from nuggets.remote.server_requests import decode
+from nuggets.remote import decode
 from nuggets.shelf import NuggetShelf
 
 ENTRIES = 1000  # of a diary

@@ -35,7 +35,7 @@ from nuggets.interfaces.rest.guard import (
     is_own_host,
 )
 from nuggets.interfaces.scheduler import Heartbeat
-from nuggets.remote.server_requests import HOOK_PATH
+from nuggets.remote import HOOK_PATH
 from nuggets.settings import Settings
 from nuggets.shelf import NuggetShelf
 from nuggets.shelf.team_shelves import Team

@@ -14,9 +14,9 @@ from nuggets.domain.visibility import is_foreign, visible_projects
 from nuggets.errors import Conflict, NotFound
 from nuggets.language.text import fold_case
 from nuggets.maintenance import ShelfContext, undo
+from nuggets.maintenance.promotion import MemoryFiles
 from nuggets.maintenance.promotion.entries import reverted_pins
 from nuggets.maintenance.promotion.hand_edits import ACTION as EDIT_OF_MEMORY_FILE
-from nuggets.maintenance.promotion.memory_files import MemoryFiles
 from nuggets.operations import argument_checks
 from nuggets.operations.shelf_import import OtherShelf, ShelfPast
 from nuggets.operations.transactions import Decision, Transactions

@@ -22,8 +22,12 @@ from nuggets.filesystem.atomic_files import (
     replace_file,
     unwritable,
 )
-from nuggets.filesystem.untrusted_folder import open_folder, read_plain, replace_plain
-from nuggets.maintenance.folder_register import register_path
+from nuggets.filesystem.untrusted_folder import (
+    open_folder,
+    read_plain,
+    register_path,
+    replace_plain,
+)
 from nuggets.maintenance.pairing import PLAIN, REGISTERS, Cipher
 
 KEY_FILE = "nuggets-key.txt"

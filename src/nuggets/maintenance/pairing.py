@@ -24,19 +24,17 @@ from nuggets.errors import InvalidInput, NotFound
 from nuggets.filesystem.atomic_files import unreadable, unwritable
 from nuggets.filesystem.untrusted_folder import (
     append_lines,
+    check_place,
+    digest_of,
     open_folder,
     read_plain,
+    read_register,
+    register_path,
     replace_plain,
+    save_register,
     sweep,
 )
 from nuggets.maintenance import ShelfContext
-from nuggets.maintenance.folder_register import (
-    check_place,
-    digest_of,
-    read_register,
-    register_path,
-    save_register,
-)
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.change_log import (
     Change,

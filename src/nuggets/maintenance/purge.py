@@ -21,7 +21,7 @@ from nuggets.filesystem.hook_files import diaries, drop_diaries
 from nuggets.filesystem.shelf_location import is_database
 from nuggets.maintenance import ShelfContext
 from nuggets.maintenance.history import find_id, forgotten_fact_ids
-from nuggets.maintenance.promotion.memory_files import MemoryFiles
+from nuggets.maintenance.promotion import MemoryFiles
 from nuggets.maintenance.undo import PURGE
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.notes_and_links import drop_notes

@@ -5,16 +5,26 @@ repository elsewhere is not trusted, nor another one in its place, nor does a sh
 or restored bring its trust along.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from nuggets.domain import codec
 from nuggets.domain.records import NO_EXTRA, Changes, MemoryNote
 from nuggets.errors import InvalidInput
+from nuggets.filesystem.atomic_files import unwritable
+from nuggets.filesystem.current_project import SHARED_FOLDER
 from nuggets.filesystem.untrusted_folder import (
-    read_shared_files,
-    shared_fingerprint,
-    write_shared_files,
+    FoundFile,
+    digest_of,
+    find_files,
+    open_below,
+    open_folder,
+    read_plain,
+    remove_plain,
+    replace_plain,
+    sweep,
 )
 from nuggets.maintenance import ShelfContext
 from nuggets.named_tuple import NamedTuple
@@ -201,3 +211,76 @@ def _tell(plan: SharingPlan, problems: Iterable[str], export: ExportPlan | None)
     if export is None:
         return came
     return came._replace(written=tuple(export.texts), removed=tuple(export.removed))
+
+
+# --- the files: one for each memory in `.nuggets/memories` of the checkout ------------------------
+#
+# Anyone may have put files there; what is beyond these is reported and left alone.
+
+SUFFIX = ".json"
+MOST_FILES = 5000
+MOST_BYTES = 256 * 1024  # of one file, a note with all its fields
+
+
+class SharedFiles(NamedTuple):
+    """The texts by the name of their file, without suffix, and what could not be read."""
+
+    texts: Mapping[str, bytes]
+    problems: tuple[str, ...]
+
+
+def shared_fingerprint(root: str) -> str:
+    """Changes when a file is added, removed or written; "" if there is no folder."""
+    try:
+        with _folder(root, create=False) as folder:
+            return digest_of(repr(_list_files(folder)).encode())
+    except OSError:
+        return ""
+
+
+def _list_files(folder: int) -> tuple[list[FoundFile], list[str]]:
+    """Those of the folder itself, and what was left out."""
+    files, problems = find_files(folder, SUFFIX, MOST_FILES)
+    return [file for file in files if os.sep not in file.path], problems
+
+
+def read_shared_files(root: str) -> SharedFiles:
+    """All memories of the checkout."""
+    texts: dict[str, bytes] = {}
+    problems: list[str] = []
+    try:
+        with _folder(root, create=False) as folder:
+            files, problems = _list_files(folder)
+            for file in files:
+                try:
+                    name = file.path.removesuffix(SUFFIX)
+                    texts[name] = read_plain(folder, file.path, MOST_BYTES)
+                except (OSError, ValueError) as problem:
+                    problems.append(f"{file.path!r:.80}: {problem}")
+    except FileNotFoundError:
+        pass
+    except OSError as problem:
+        problems.append(f"{SHARED_FOLDER} cannot be read: {problem.strerror}")
+    return SharedFiles(texts, tuple(problems))
+
+
+def write_shared_files(root: str, texts: Mapping[str, str], removed: list[str]) -> None:
+    """Write some memories and remove others; each file is replaced as a whole."""
+    try:
+        with _folder(root, create=True) as folder:
+            sweep(folder)
+            for name, text in texts.items():
+                replace_plain(folder, name + SUFFIX, text.encode(), 0o644, durable=False)
+            for name in removed:
+                remove_plain(folder, name + SUFFIX)
+    except OSError as problem:
+        raise unwritable(os.path.join(root, SHARED_FOLDER), problem) from problem
+
+
+@contextmanager
+def _folder(root: str, *, create: bool) -> Iterator[int]:
+    with (
+        open_folder(root) as checkout,
+        open_below(checkout, SHARED_FOLDER, create=create) as folder,
+    ):
+        yield folder

@@ -20,22 +20,20 @@ from nuggets.errors import InvalidInput
 from nuggets.filesystem.atomic_files import unreadable, unwritable
 from nuggets.filesystem.untrusted_folder import (
     FoundFile,
+    check_place,
+    digest_of,
     find_files,
     open_folder,
     read_plain,
+    read_register,
+    register_path,
     remove_plain,
     replace_plain,
+    save_register,
 )
 from nuggets.language.text import fold_case
 from nuggets.maintenance import ShelfContext
-from nuggets.maintenance.export_forms import free_name, safe_name
-from nuggets.maintenance.folder_register import (
-    check_place,
-    digest_of,
-    read_register,
-    register_path,
-    save_register,
-)
+from nuggets.maintenance.export_and_backup import free_name, safe_name
 from nuggets.maintenance.vault_notes import (
     ENDING,
     VaultFile,

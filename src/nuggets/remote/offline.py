@@ -36,7 +36,7 @@ from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.argument_checks import checked_note, checked_nugget, valid_records
 from nuggets.operations.idempotent_calls import SLOTS
-from nuggets.remote.server_requests import TokenRefused
+from nuggets.remote import TokenRefused
 from nuggets.shelf import NuggetShelf
 
 if TYPE_CHECKING:

@@ -33,9 +33,9 @@ from nuggets.operations.operation_table import (
     method_of,
 )
 from nuggets.operations.project_identity import Location, Recognition
+from nuggets.remote import CALL_PATH, NuggetName, ServerCalls, decode_answer, encode
 from nuggets.remote.http_connection import CONNECT_SECONDS, HOOK_CONNECT_SECONDS, Unreachable
 from nuggets.remote.offline import CallQueue, LocalCopy, WaitingCall
-from nuggets.remote.server_requests import CALL_PATH, NuggetName, ServerCalls, decode_answer, encode
 from nuggets.shelf import NuggetShelf
 
 if TYPE_CHECKING:
@@ -382,7 +382,7 @@ class RemoteShelf(NuggetShelf):
         return tuple(self._notices)
 
     def export_lines(self, write: Callable[[bytes], Any]) -> None:
-        from nuggets.maintenance.export_forms import note_lines
+        from nuggets.maintenance.export_and_backup import note_lines
 
         for line in note_lines(self.list_notes(include_hidden=True)):
             write(line)

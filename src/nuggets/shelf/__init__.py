@@ -121,12 +121,11 @@ if TYPE_CHECKING:
     from nuggets.domain.type_check import NoteFilters, NoteMeta, NuggetOptions
     from nuggets.encoder.text_encoder import NearestNotes, TextEncoder
     from nuggets.maintenance import ShelfContext
-    from nuggets.maintenance.audit import Finding
-    from nuggets.maintenance.clean_up import CleanUp
+    from nuggets.maintenance.clean_up import CleanUp, Finding
     from nuggets.maintenance.export_and_backup import Exported
     from nuggets.maintenance.pairing import Pairing, PairResult
+    from nuggets.maintenance.promotion import MemoryFiles
     from nuggets.maintenance.promotion.hand_edits import FileEdits
-    from nuggets.maintenance.promotion.memory_files import MemoryFiles
     from nuggets.maintenance.promotion.merged_text import Promotion
     from nuggets.maintenance.purge import Purged
     from nuggets.maintenance.trusted_repositories import ProjectSharing
@@ -1035,7 +1034,7 @@ class NuggetShelf:
     def audit(self) -> "Sequence[Finding]":
         """What is worth a look: duplicates, contradictions, secrets, stale and unused memories, and
         memories of this project that name files or lines which have changed since."""
-        from nuggets.maintenance.audit import Finding
+        from nuggets.maintenance.clean_up import Finding
 
         with self._transactions.reading() as view:
             notes = view.state.notes.find(project=self.project, hidden=False)
@@ -1149,7 +1148,7 @@ class NuggetShelf:
 
     def export_lines(self, write: Callable[[bytes], Any]) -> None:
         """Every note in its documented shape, as a line of JSON."""
-        from nuggets.maintenance.export_forms import note_lines
+        from nuggets.maintenance.export_and_backup import note_lines
 
         with self._transactions.reading() as view:
             for line in note_lines(view.state.notes.values()):
@@ -1292,7 +1291,7 @@ class NuggetShelf:
 
     @property
     def _memory_files(self) -> "MemoryFiles":
-        from nuggets.maintenance.promotion.memory_files import MemoryFiles
+        from nuggets.maintenance.promotion import MemoryFiles
 
         return MemoryFiles(
             self._context,

@@ -25,7 +25,7 @@ from nuggets.language.text import closest_name
 from nuggets.settings import CONFIG_FILE, SETTINGS, Setting, Settings, validate
 
 if TYPE_CHECKING:
-    from nuggets.maintenance.audit import Finding
+    from nuggets.maintenance.clean_up import Finding
     from nuggets.operations.shelf_encoder import EncoderStatus
     from nuggets.stores.base import Defect
 

@@ -38,8 +38,7 @@ from nuggets.interfaces.importers.discovery import Offer, discover
 from nuggets.interfaces.importers.own_shelves import is_backup, is_shelf, open_copy
 from nuggets.interfaces.importers.past_sessions import link_sessions, read_transcripts
 from nuggets.interfaces.importers.recognition import read_path
-from nuggets.maintenance.export_and_backup import FORMS
-from nuggets.maintenance.export_forms import FILE_FORMS
+from nuggets.maintenance.export_and_backup import FILE_FORMS, FORMS
 from nuggets.maintenance.promotion.entries import line_for, without_caveats
 from nuggets.shelf import NuggetShelf
 

@@ -23,7 +23,7 @@ from nuggets.interfaces.cli.terminal_output import (
     screen_width,
     style,
 )
-from nuggets.maintenance.export_forms import dot_lines
+from nuggets.maintenance.export_and_backup import dot_lines
 from nuggets.search.clear_answer import describe_little_found
 
 if TYPE_CHECKING:

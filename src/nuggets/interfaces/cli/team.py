@@ -89,7 +89,7 @@ _TOKEN_CHARACTERS = 8192  # characters read of a token's file: what servers allo
     summary="store your token for a server that keeps a team's memory, in a private file",
 )
 def _login(call: Call) -> Outcome:
-    from nuggets.remote.server_requests import ServerCalls, check_token, write_token
+    from nuggets.remote import ServerCalls, check_token, write_token
 
     url = parse_server_url(call.options.server)
     token = check_token(_read_token(call.options.token_file, url.text))
@@ -128,7 +128,7 @@ def _read_token(path: str | None, server: str) -> str:
     examples=("nuggets logout https://memory.example.org",),
 )
 def _logout(call: Call) -> Outcome:
-    from nuggets.remote.server_requests import remove_token
+    from nuggets.remote import remove_token
 
     url = parse_server_url(call.options.server)
     if not remove_token(url):

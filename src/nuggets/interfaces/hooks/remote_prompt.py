@@ -15,8 +15,8 @@ from nuggets.filesystem.shelf_location import parse_server_url
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.hooks.orders import WaitingOrder, settle
 from nuggets.interfaces.hooks.shown_memories import diary_path, read_diary, where_it_is
+from nuggets.remote import HOOK_PATH, ServerCalls
 from nuggets.remote.http_connection import HOOK_CONNECT_SECONDS, Unreachable
-from nuggets.remote.server_requests import HOOK_PATH, ServerCalls
 
 SESSION_CHARACTERS = 256
 ENTRIES = 200  # of the diary, the last ones
@@ -80,7 +80,7 @@ def _add_stale_reasons(context: str, anchors: Any, folder: str) -> str:
     from nuggets.filesystem.anchors import stale_reasons
     from nuggets.filesystem.current_project import checkout_root
     from nuggets.interfaces.hooks.memory_lines import safe_line
-    from nuggets.remote.server_requests import decode_answer
+    from nuggets.remote import decode_answer
 
     root = checkout_root(folder)
     known = decode_answer(anchors, dict[str, tuple[Anchor, ...]], "anchors")

@@ -19,7 +19,7 @@ from nuggets.errors import InvalidInput, NotAllowed, NuggetsError
 from nuggets.interfaces.request_shelf import shelf_of_request
 from nuggets.operations.idempotent_calls import Caller, DoneBefore
 from nuggets.operations.operation_table import CALLABLE, OPERATIONS, Refused
-from nuggets.remote.server_requests import CALL_PATH, PROTOCOL, decode, dump, encode, error_to_wire
+from nuggets.remote import CALL_PATH, PROTOCOL, decode, dump, encode, error_to_wire
 from nuggets.shelf import NuggetShelf
 
 Run = Callable[[Request, Mapping[str, Any]], Mapping[str, Any]]

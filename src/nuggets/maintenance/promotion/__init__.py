@@ -1,1 +1,451 @@
-"""Promotion of often recalled notes to MEMORY.md, a file that people edit too."""
+"""The memory files of all projects, the record of entries written to each, and promotion."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from nuggets.domain.marks import FILE_MARK, checksum, is_block_file, memory_file_records
+from nuggets.domain.records import Changes, MemoryNote, ProjectMove
+from nuggets.domain.state import State, load_state, merged_into
+from nuggets.domain.times import invalidity
+from nuggets.errors import InvalidInput, NotFound, NuggetsError
+from nuggets.filesystem.atomic_files import remove_leftovers
+from nuggets.maintenance import ShelfContext
+from nuggets.maintenance.promotion import file_access
+from nuggets.maintenance.promotion.entries import (
+    counted_sessions,
+    line_for,
+    pin_marks,
+    pinned_ids,
+    why_not,
+    with_caveats,
+)
+from nuggets.maintenance.promotion.entry_placement import header
+from nuggets.maintenance.promotion.file_access import replace_block
+from nuggets.maintenance.promotion.hand_edits import (
+    ACTION,
+    CHANGED_TOO,
+    CLIENT,
+    EditImport,
+    FileEdits,
+    Shelf,
+    import_edits,
+)
+from nuggets.maintenance.promotion.merged_text import Promotion, merged_text
+from nuggets.maintenance.promotion.written_entries import (
+    WrittenEntries,
+    entry_lines,
+    has_entry,
+    line_hash,
+    mentions_notes,
+    short_hash,
+    written_entries,
+)
+from nuggets.operations.project_identity import recorded_locations
+from nuggets.stores.sql.state import SqlNotes
+
+
+class MemoryFiles:
+    """The memory files of all projects of one shelf."""
+
+    def __init__(
+        self,
+        context: ShelfContext,
+        default_path: Callable[[], str],
+        stale_reasons: Callable[[MemoryNote], Sequence[str]],
+    ) -> None:
+        """`default_path`: finds the file of the current project; `stale_reasons`: what has changed
+        of what a note names."""
+        self._context = context
+        self._transactions = context.transactions
+        self._is_configured = bool(context.settings["memory_file"])  # one file for everything
+        self._promote_after: int = context.settings["promote_after"]
+        self._default_path = default_path
+        self._stale_reasons = stale_reasons
+
+    def explain(self, path: str, project: str) -> Promotion:
+        """What promotion to this file, or with "" to a new one, would do; why for every note, and
+        which sessions count for it."""
+        with self._transactions.reading() as view:
+            plan = self.promote(path, project, dry_run=True)
+            recalled = {note.id: note for note in view.state.notes.with_hits(1)}
+            hits = {(hit.note_id, hit.session): hit for hit in self._transactions.store.hits()}
+        explanations = [
+            why._replace(sessions=counted_sessions(recalled[why.note_id], hits))
+            if why.note_id in recalled
+            else why
+            for why in plan.explanations
+        ]
+        return plan._replace(explanations=explanations)
+
+    def promote(
+        self, path: str, project: str, dry_run: bool, *, is_named: bool = True
+    ) -> Promotion:
+        """Take over people's edits, then promote to one file; `dry_run` writes nothing and
+        explains every note. A file that nobody named is recorded only with an entry."""
+        transactions = self._transactions
+        if dry_run:
+            with transactions.reading() as view:  # all notes, because each gets an explanation
+                text = file_access.read(path) if path else ""
+                decided = self._decide_edits(path, project, text)
+                after = load_state(view.state)
+                after.apply(decided.changes)
+                done = self._merge(text, after.notes, after, path, project, decided.written)
+                return done._replace(edits=decided.edits)
+        with transactions.exclusive():
+            self._move_record(path)
+            for _ in range(file_access.ATTEMPTS):
+                promotion = self._promote_once(path, project)
+                if promotion is not None:
+                    if is_named or promotion.written.entries or path in self.written_files():
+                        self._record(path, project, promotion.written, promotion.text)
+                    return promotion
+        raise file_access.keeps_changing(path)
+
+    def _promote_once(self, path: str, project: str) -> Promotion | None:
+        """None if someone saved the file after its edits were taken over: they have new ones."""
+        expected = file_access.read(path)
+        edits = self._import_edits(path, project, expected)
+        state = self._transactions.state
+        notes = self._candidate_notes(state.notes, self.record_of(path))
+
+        def decide(text: str) -> tuple[str, Promotion | None]:
+            if text != expected:
+                return text, None
+            done = self._merge(text, notes, state, path, project, self.record_of(path))
+            others = done.written.others - edits.refused_lines  # they are tried again
+            written = done.written._replace(others=others)
+            return done.text, done._replace(written=written, edits=edits)
+
+        return file_access.rewrite(path, decide)
+
+    def _merge(
+        self,
+        text: str,
+        notes: Mapping[str, MemoryNote],
+        state: State,
+        path: str,
+        project: str,
+        written: WrittenEntries,
+    ) -> Promotion:
+        return merged_text(
+            text,
+            notes,
+            written,
+            project,
+            now=self._context.now(),
+            promote_after=self._promote_after,
+            pinned=pinned_ids(state.marks, state.notes),
+            is_shared=is_block_file(path),
+            stale_reasons=self._stale_reasons,
+        )
+
+    def _record(self, path: str, project: str, written: WrittenEntries, text: str) -> None:
+        mark = f"{FILE_MARK}{path}"
+        record = self._record_to_json(path, project, written, text)
+        if self._transactions.state.marks.get(mark) != record:
+            changes = Changes(marks={mark: record}, action="promote", client=self._context.client)
+            self._transactions.write(changes)
+
+    def _checksum(self, path: str, text: str) -> str:
+        whole = replace_block("", text) if is_block_file(path) else text
+        return checksum(path, whole.encode())
+
+    def _record_to_json(
+        self, path: str, project: str, written: WrittenEntries, text: str, problem: str = ""
+    ) -> dict[str, Any]:
+        record = {
+            "project": project,
+            "written": written.to_json(),
+            "checksum": self._checksum(path, text),
+        }
+        return {**record, "problem": problem} if problem else record
+
+    def withdraw(self, path: str) -> bool:
+        """Take all our lines out of a file with a block, and forget the file; the lines of people
+        stay. False if the file has never been written."""
+        with self._transactions.exclusive():
+            if path not in self.written_files():
+                return False
+            file_access.rewrite(path, lambda text: (self._without_entries(path, text), None))
+            changes = Changes(
+                marks={f"{FILE_MARK}{path}": None}, action="promote", client=self._context.client
+            )
+            self._transactions.write(changes)
+            return True
+
+    def _without_entries(self, path: str, text: str) -> str:
+        rest = merged_text(text, {}, self.record_of(path), "", promote_after=self._promote_after)
+        own = {"", *header(self._promote_after)}
+        is_ours = all(line.strip() in own for line in rest.text.splitlines())
+        return "" if is_ours else rest.text
+
+    # --- what people do to the lines ----------------------------------------------------------
+
+    def import_edits(self, path: str) -> FileEdits:
+        """Take over what people did to the lines of a file that was written before."""
+        with self._transactions.exclusive():
+            project = self.written_files()[path]
+            return self._import_edits(path, project, file_access.read(path))
+
+    def _import_edits(self, path: str, project: str, text: str) -> FileEdits:
+        """Must be called while holding the store lock."""
+        mark = f"{FILE_MARK}{path}"
+        record = self._transactions.state.marks.get(mark)
+        if record is None:
+            return FileEdits(path)
+        decided = self._decide_edits(path, project, text)
+        edits = decided.edits
+        is_known = decided.written == self.record_of(path)  # not if only the form of a line changed
+        is_told = edits.not_taken_over == record.get("problem", "")
+        if decided.changes != Changes() or not (is_known and is_told):
+            edits = edits._replace(is_news=bool(edits.not_taken_over) and not is_told)
+            after = self._record_to_json(path, project, decided.written, text, edits.not_taken_over)
+            marks = {**decided.changes.marks, mark: after}
+            self._transactions.write(
+                decided.changes._replace(marks=marks, action=ACTION, client=CLIENT.name)
+            )
+        return edits
+
+    def _decide_edits(self, path: str, project: str, text: str) -> EditImport:
+        transactions = self._transactions
+        elsewhere = {
+            note_id
+            for other in self.written_files()
+            if other != path
+            for note_id, entry in self.record_of(other).entries.items()
+            if entry.is_in_file
+        }
+        shelf = Shelf(
+            transactions.state, project, self._context.now(), self._earlier_lines, elsewhere
+        )
+        pinned = self._pinned_ids()
+        return import_edits(
+            shelf,
+            path,
+            text,
+            self.record_of(path),
+            lambda note: why_not(
+                note, project, self._promote_after, self._context.now(), is_pinned=note.id in pinned
+            ),
+        )
+
+    def _earlier_lines(self, note_id: str) -> set[str]:
+        """Hashes of the lines that a note had before, as far as the history reaches."""
+        commits = self._transactions.store.commits(note=note_id)
+        versions = (note for commit in commits for note in commit.before.put)
+        return {line_hash(line_for(note)) for note in versions if note.id == note_id}
+
+    def problems(self) -> dict[str, str]:
+        """By path, why edits of a memory file are not taken over, and lines that are missing."""
+        found: dict[str, str] = {}
+        with self._transactions.reading():
+            for path, project in self.written_files().items():
+                with suppress(NuggetsError):  # the next write to the file reports the error
+                    problem = self._problem_of(path, project)
+                    if problem:
+                        found[path] = problem
+        return found
+
+    def _problem_of(self, path: str, project: str) -> str:
+        if not os.path.isdir(os.path.dirname(path)):
+            return ""  # the project is gone
+        if is_block_file(path) and self._was_removed(path):
+            return ""  # a person took the whole block out
+        edits = self._decide_edits(path, project, file_access.read(path)).edits
+        if edits.problem:
+            return edits.not_taken_over
+        missing = [i for i, e in self.record_of(path).entries.items() if e.fate == "missing"]
+        notes = self._transactions.state.notes.many(missing).values()
+        visible = [note.id for note in notes if not note.hidden]
+        if visible:
+            return (
+                f"{len(visible)} lines of Nuggets went missing at once; no memory was archived. "
+                "Write the lines again, or `nuggets note archive` what is wrong: "
+                f"{', '.join(visible)}"
+            )
+        return edits.not_taken_over
+
+    def _candidate_notes(self, notes: SqlNotes, written: WrittenEntries) -> dict[str, MemoryNote]:
+        """The notes that may be in a file: recalled and pinned notes, notes with an entry there,
+        and the notes that these were merged into."""
+        candidates = {note.id: note for note in notes.with_hits(1)}
+        extra_ids = self._pinned_ids() | written.entries.keys()
+        candidates.update(notes.many(extra_ids - candidates.keys()))
+        into = {target for note in candidates.values() for target in merged_into(note)}
+        return {**candidates, **notes.many(into - candidates.keys())}
+
+    def _pinned_ids(self) -> frozenset[str]:
+        state = self._transactions.state
+        return pinned_ids(state.marks, state.notes)
+
+    def pin(self, path: str, note: MemoryNote) -> Changes:
+        """Pin a note to the file of the current project, also if a person removed its entry."""
+        reason = why_not(
+            note, self._context.project, self._promote_after, self._context.now(), is_pinned=True
+        )
+        if reason:
+            raise InvalidInput(f"{note.title!r:.80} cannot be pinned to MEMORY.md: {reason}")
+        marks = pin_marks(note.id)
+        record = self.record_of(path)
+        if note.id in record.entries and not self.has_entry(path, note.id):
+            entries = {i: entry for i, entry in record.entries.items() if i != note.id}
+            written = WrittenEntries(entries, record.headings).to_json()
+            mark = f"{FILE_MARK}{path}"
+            marks[mark] = {**self._transactions.state.marks[mark], "written": written}
+        return Changes(marks=marks)
+
+    def promote_to(self, files: Mapping[str, str]) -> tuple[int, list[NuggetsError]]:
+        """The number of new entries, and the errors; an error in one file does not stop the others.
+
+        A new file is created only if there is an entry for it. A file that a person deleted is not
+        created again, unless it is the standard file of a project.
+        """
+        count, problems, expected = 0, [], self._expected_files()
+        for path, project in files.items():
+            has_folder = os.path.isdir(os.path.dirname(os.path.dirname(path)))  # of the project
+            if path in expected or (has_folder and not self._was_removed(path)):
+                try:
+                    count += self.promote(path, project, dry_run=False, is_named=False).new_count
+                except NuggetsError as problem:
+                    problems.append(problem)
+        return count, problems
+
+    def text_that_holds(
+        self, path: str, caveats: Callable[[MemoryNote], Sequence[str]]
+    ) -> tuple[str, list[str]]:
+        """The text of a file as far as it holds, and the lines of ours that do not: their memories
+        are gone, out of their time, or say something else. A line of a stale memory says so.
+
+        `caveats`: what speaks against relying on a memory.
+        """
+        project, record = self.written_files().get(path, ""), self.record_of(path)
+        written = record.entries
+        text = file_access.read(path)
+        notes = self._transactions.state.notes.many(written)
+        now = self._context.now()
+        holds = {i: n for i, n in notes.items() if not n.hidden and not invalidity(n, now)}
+        said = {line_hash(line_for(note)): note for note in holds.values()}
+        ours = {entry.line for entry in written.values() if entry.fate == "written"}
+        refused = self._decide_edits(path, project, text).edits.refused_lines if written else ()
+        kept: list[str] = []
+        outdated: list[str] = []
+        for line in (each.text for each in entry_lines(text, record)):
+            digest = line_hash(line)
+            if digest in said:
+                kept.append(with_caveats(line, caveats(said[digest])))
+            elif digest in ours:
+                outdated.append(line)
+            elif short_hash(line) in refused:
+                kept.append(with_caveats(line, [CHANGED_TOO]))
+            else:
+                kept.append(line)
+        return "".join(f"{line}\n" for line in kept), outdated
+
+    def record_of(self, path: str) -> WrittenEntries:
+        """The record of the entries written to a memory file."""
+        marks = self._transactions.state.marks
+        return written_entries(marks, f"{FILE_MARK}{self._recorded_path(path)}")
+
+    def _recorded_path(self, path: str) -> str:
+        """The path under which a file is recorded: its old one if it moved with this project."""
+        marks = self._transactions.state.marks
+        if f"{FILE_MARK}{path}" not in marks and os.path.lexists(path):
+            name = os.path.basename(path)
+            for recorded, record in memory_file_records(marks).items():
+                is_same = (
+                    record["project"] == self._context.project
+                    and os.path.basename(recorded) == name
+                )
+                if is_same and not os.path.lexists(recorded):
+                    return recorded
+        return path
+
+    def _move_record(self, path: str) -> None:
+        """Record a file that moved with this project under its new path."""
+        recorded, marks = self._recorded_path(path), self._transactions.state.marks
+        if recorded != path:
+            moved = {
+                f"{FILE_MARK}{path}": marks[f"{FILE_MARK}{recorded}"],
+                f"{FILE_MARK}{recorded}": None,
+            }
+            self._transactions.write(
+                Changes(marks=moved, action="promote", client=self._context.client)
+            )
+
+    def has_entry(self, path: str, note_id: str) -> bool:
+        """Whether the entry of a note is in the file now; people may have removed it."""
+        with suppress(NuggetsError):  # the next write to the file reports the error
+            return has_entry(file_access.read(path), note_id, self.record_of(path))
+        return False
+
+    def _was_removed(self, path: str) -> bool:
+        """Whether we wrote the file, or our block in it, and someone deleted it."""
+        if self.record_of(path) == WrittenEntries():
+            return False
+        return not os.path.lexists(path) or (is_block_file(path) and not file_access.read(path))
+
+    def written_files(self) -> dict[str, str]:
+        """Path and project of each memory file that was ever written."""
+        with self._transactions.reading() as view:
+            records = memory_file_records(view.state.marks)
+        return {path: record["project"] for path, record in records.items()}
+
+    def other_files(self, path: str, project: str) -> dict[str, str]:
+        """The files of a project that were written, but for this one."""
+        written = self.written_files().items()
+        return {other: of for other, of in written if of == project and other != path}
+
+    def all_files(self) -> dict[str, str]:
+        """Path and project of the written files and of the standard files."""
+        return {**self._expected_files(), **self.written_files()}
+
+    def _expected_files(self) -> dict[str, str]:
+        """The standard files of the current project and of all others. If NUGGETS_MEMORY_FILE is
+        set, the others have none."""
+        files: dict[str, str] = {}
+        with suppress(NotFound):
+            files[self._default_path()] = self._context.project
+        if not self._is_configured:
+            with self._transactions.reading() as view:
+                projects = {project: project for project in view.state.notes.projects()}
+                places = {place.path: place for place in recorded_locations(view.state.marks)}
+            projects |= {path: place.project for path, place in places.items()}
+            for location, project in projects.items():
+                with suppress(NotFound):
+                    files.setdefault(self._standard_path(location, project), project)
+        return files
+
+    def _standard_path(self, location: str, project: str) -> str:
+        return file_access.locate("", location, self._own_path(project))
+
+    def _own_path(self, project: str) -> str:
+        return file_access.shelf_path(self._transactions.store.directory, project)
+
+    def files_mentioning(self, versions: Sequence[MemoryNote]) -> list[str]:
+        """Files with a line of someone else that quotes a version of a note."""
+        paths = []
+        for path in self.all_files():
+            remove_leftovers(os.path.realpath(path))
+            with suppress(NuggetsError):  # promotion has reported the error already
+                if mentions_notes(file_access.read(path), versions, self.record_of(path)):
+                    paths.append(path)
+        return paths
+
+    def marks_after_move(self, move: ProjectMove) -> dict[str, Any]:
+        """The marks that change when a project moves: its files are those of the new one. A file
+        that moved along is found by its name (`record_of`)."""
+        marks = self._transactions.state.marks
+        return {
+            f"{FILE_MARK}{path}": {**marks[f"{FILE_MARK}{path}"], "project": move.new}
+            for path, project in self.written_files().items()
+            if project == move.old
+        }
+
+    def import_project_edits(self, project: str) -> None:
+        """Take over what people did to the lines of a project's files, as far as they can be
+        read."""
+        for path in self.other_files("", project):
+            with suppress(NuggetsError):
+                self.import_edits(path)

@@ -1,13 +1,37 @@
 """Reflection: plans the daily clean-up from the notes alone, in steps. Knows no store, clock or
-chance: the same input gives the same plan."""
+chance: the same input gives the same plan.
 
-from collections.abc import Mapping
+What a pass does to one note is here: archive it if it is worthless, tidy its text, add tags; and
+which notes need that most.
+"""
 
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+
+from nuggets.domain.limits import TAG_CHARACTERS, TAGS
+from nuggets.domain.marks import RejectedChange
+from nuggets.domain.names_and_tags import DECIDING_TAGS, normal_tags, own_tags
 from nuggets.domain.records import Changes, MemoryNote, ReflectionChange, ReflectionResult
-from nuggets.language.text import fold_case
-from nuggets.maintenance.reflection.linking_and_merging import link, merge
-from nuggets.maintenance.reflection.plan import Plan, Policy, result_of, still_valid
-from nuggets.maintenance.reflection.tidying import archive, rewrite, select_notes, tag
+from nuggets.domain.times import iso, moment_after, parse
+from nuggets.errors import InvalidInput
+from nuggets.language.markdown import continues_code
+from nuggets.language.text import (
+    all_words,
+    fold_case,
+    is_unspaced,
+    split_scripts,
+    tokens,
+    without_contraction,
+    words,
+)
+from nuggets.language.word_lists import generic_words, stop_words
+from nuggets.maintenance.reflection.linking_and_merging import link, merge, text_language
+from nuggets.maintenance.reflection.plan import Plan, Policy, age, result_of, still_valid
+from nuggets.operations.metadata_inference import content_tags, scope_and_rest
+from nuggets.operations.notes_and_links import archive_note, normal_content
 
 __all__ = ["Policy", "ReflectionChange", "ReflectionResult", "reflect", "still_valid"]
 
@@ -42,3 +66,259 @@ def reflect(
     plan.put(*(plan.notes[i]._replace(last_inspected_at=now) for i in ids))
     changes = Changes(put=plan.changed_notes(), action="reflect")
     return changes, result_of(now, len(ids), plan.changes)
+
+
+# --- text -----------------------------------------------------------------------------------------
+
+# Indented lines, headings and numbered steps; prompts, fences, rows of a table, what reads as code.
+_NO_PROSE = re.compile(r"\s|#|\d+[.)]\s|\$ |.*(\||\t|```|~~~|[={}]|;$|\s--\w)")
+_FIELD = re.compile(r"(?:[-*+•]\s+)?(?:\*\*|__)?\w+(?:[ -]\w+){0,2}:(?:\*\*|__)?\s")  # "A: no"
+_HEADING = re.compile(r"#|-{3,}$|={3,}$|\*\*[^*]+\*\*:?$|__.+__:?$|\[.+\]$|.*:$")
+_ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s")
+QUESTION_MARKS = ("?", "？")
+SENTENCE_MARKS = (".", "!", "。", "！")
+# A shorter line that is no sentence may be meant to come again after others: "Wait one minute".
+STATEMENT_WORDS = 4
+
+
+def rewrite(plan: Plan, ids: list[str]) -> None:
+    """Normalise blanks and remove repeated lines; the words stay."""
+    for note in plan.visible(ids):
+        content = tidy(note)
+        if content == note.content or not plan.may("rewrite", note.id):
+            continue
+        at = moment_after(note.updated_at, plan.now)
+        plan.put(note._replace(content=content, updated_at=at, last_rewritten_at=plan.now))
+        plan.record("rewrite", note, f"content: {_difference(note.content, content)}")
+
+
+def tidy(note: MemoryNote) -> str:
+    """Its content without trailing blanks, runs of empty lines and repeated lines.
+
+    The lines of a fact's value all stay.
+    """
+    written = normal_content(note.content)
+    return written if note.kind == "fact" else normal_content(_without_repetition(written))
+
+
+def _without_repetition(content: str) -> str:
+    """Remove lines of prose that follow themselves, and statements that their section has already.
+
+    Others may be meant to come again: code, rows of a table, steps, names, fields of records, what
+    holds in another section too, or answers another question. A line that indented lines follow
+    stays, or these would belong to another one.
+    """
+    lines = content.split("\n")
+    lines_kept: list[str] = []
+    section: set[str] = set()
+    above = ""
+    for number, (line, is_code) in enumerate(zip(lines, continues_code(lines), strict=True), 1):
+        # normalised content has no two empty lines in a row
+        below = next(filter(None, lines[number : number + 2]), "")
+        if not is_code and _begins_section(line, below):
+            section = set()
+        is_repeated = line == above or (line in section and _is_statement(line, content))
+        is_answer = number > 1 and lines[number - 2].endswith(QUESTION_MARKS)
+        may_repeat = is_code or is_answer or not _is_prose(line) or below[:1].isspace()
+        if may_repeat or not is_repeated:
+            lines_kept.append(line)
+            above = line or above
+        if not is_code:
+            section.add(line)
+    return "\n".join(lines_kept)
+
+
+def _begins_section(line: str, below: str) -> bool:
+    """Whether it is a heading of any kind, a field of a record, or the line above a list."""
+    is_list = line and _ITEM.match(below) and not _ITEM.match(line)
+    return bool(_HEADING.match(line) or _FIELD.match(line) or is_list)
+
+
+def _is_statement(line: str, content: str) -> bool:
+    text = _ITEM.sub("", line, count=1)
+    said = list(all_words(text))
+    count = max(len(tokens(line)), len(words(line)))  # the second: of what has no spaces
+    is_sentence = line.endswith(SENTENCE_MARKS) and count > 1  # "Yes." may answer anything
+    # a command, a row or a line of a log has neither a capital at its beginning nor words that
+    # join others ("the", "before")
+    is_worded = (
+        text[:1] != text[:1].lower()
+        or any(map(is_unspaced, said))
+        or not stop_words(text_language(content)).isdisjoint(said)
+    )
+    return is_sentence or (count >= STATEMENT_WORDS and is_worded)
+
+
+def _is_prose(line: str) -> bool:
+    is_question = line.endswith(QUESTION_MARKS)
+    reads_on = any(map(str.isalpha, line)) and not is_question
+    return reads_on and not (_NO_PROSE.match(line) or _FIELD.match(line))
+
+
+def _difference(before: str, after: str) -> str:
+    gone = _count_filled_lines(before) - _count_filled_lines(after)
+    if not gone:
+        return "blanks and empty lines tidied"
+    return f"{gone} repeated {'line' if gone == 1 else 'lines'} removed"
+
+
+def _count_filled_lines(text: str) -> int:
+    return sum(1 for line in text.split("\n") if line.strip())
+
+
+# --- archiving ------------------------------------------------------------------------------------
+
+WORTHLESS_CHARACTERS = 2  # a note this short that was never recalled is taken for a mistake
+TEMPORARY_DAYS = 7  # that a temporary note is kept after its last recall or edit
+_PASSING = re.compile(r"(tmp|temp|scratch)\d*(?![^\W_])")  # words: Template is none of them
+
+
+@lru_cache(maxsize=1)  # asked for every note of a pass
+def oldest_kept(now: str) -> str:
+    """Temporary notes that were last used before this time are archived."""
+    return iso(parse(now) - timedelta(days=TEMPORARY_DAYS))
+
+
+def is_stale(note: MemoryNote, cutoff: str) -> bool:
+    """Whether it is temporary and was neither used nor changed since the cutoff."""
+    used = max(note.last_accessed_at, note.updated_at)
+    return note.stability == "temporary" and used < cutoff
+
+
+def archive(plan: Plan, ids: list[str]) -> None:
+    """Archive worthless notes; archived notes can be restored."""
+    for note in plan.visible(ids):
+        reason = why_worthless(note._replace(content=tidy(note)), plan.now)
+        if reason and plan.may("hide", note.id):
+            plan.put(archive_note(note, plan.now))
+            plan.record("hide", note, f"archived {note.title!r:.80}: {reason}")
+
+
+def why_worthless(note: MemoryNote, now: str) -> str:
+    """Why a note should be archived; "" if it should not."""
+    content = note.content.strip()
+    if not content:
+        return "it is empty"
+    if note.kind == "note" and not note.hits and len(content) <= WORTHLESS_CHARACTERS:
+        return "almost empty and never recalled"
+    if note.valid_until is not None and note.valid_until < now:
+        return f"expired, it was valid until {note.valid_until[:10]}"
+    if is_stale(note, oldest_kept(now)):
+        return "temporary and not used for days"
+    if not note.hits and not _is_kept(note) and _PASSING.match(scope_and_rest(note.title)[1]):
+        return "its title says that it is temporary, and it was never recalled"
+    return ""
+
+
+def _is_kept(note: MemoryNote) -> bool:
+    """Whether someone said that it is durable, whatever its title."""
+    return note.stability == "durable" and note.stability_given
+
+
+# --- tags -----------------------------------------------------------------------------------------
+
+TAG_WORDS = 4  # at most so many tags from a note's own text
+SHORTEST_TAG = 3  # characters: "of", "ts" and "v2" are too short for tags
+SAID_OFTEN = 2  # times: a word that occurs once is mostly a detail, not the topic
+_COMPOUND = re.compile(r"(?<![\w-])[^\W\d_]{2,20}(?:-[^\W\d_]{2,20}){1,3}(?![\w-])")
+
+
+def tag(plan: Plan, ids: list[str]) -> None:
+    """Add the tags that follow from a note. Tags given by people stay.
+
+    The text of a note gives tags only at its first inspection, so tags that people remove are not
+    added again.
+    """
+    for note in plan.visible(ids):
+        is_first = note.last_inspected_at is None and plan.may("tag", note.id)
+        proposed = _topic_words(note) if is_first else ()
+        own = own_tags(note.tags, note.nugget_name)
+        room = max(0, TAGS - len(own))
+        added = [word for word in proposed if word not in own][:room]
+        tags = normal_tags((*own, *added), note.nugget_name, note.scope, note.type)
+        if tags == note.tags:
+            continue
+        new = [word for word in tags if word not in note.tags]
+        plan.put(note._replace(tags=tags))
+        plan.record("tag", note, f"tags added: {', '.join(new)}" if new else "tags put in order")
+
+
+def _topic_words(note: MemoryNote) -> tuple[str, ...]:
+    """Tags for the kind of content, then words of the title, then frequent words."""
+    count = Counter(_whole_words(note.content))
+    often = [word for word, times in count.most_common() if times >= SAID_OFTEN]
+    taken = {*words(note.nugget_name), *_whole_words(note.nugget_name), *DECIDING_TAGS}
+    taken |= stop_words(text_language(f"{note.title}\n{note.content}"))
+    naming: list[str] = []
+    for word in (*_whole_words(note.title), *often):
+        if len(naming) == TAG_WORDS:
+            break
+        if _is_name(word) and word not in taken and not _repeats(word, naming):
+            naming.append(word)
+    return (*content_tags(note.content), *naming)
+
+
+def _whole_words(text: str) -> list[str]:
+    """The words in lower case; names (GitHub) and compounds (stand-up) are not split."""
+    compounds = [fold_case(compound) for compound in _COMPOUND.findall(text)]
+    rest = _COMPOUND.sub(" ", text)
+    bare = (piece for token in tokens(rest) for piece in without_contraction(token))
+    runs = (run for piece in bare for run in split_scripts(piece))
+    return [*(fold_case(part) for run in runs for part in run.split("_")), *compounds]
+
+
+def _repeats(word: str, chosen: list[str]) -> bool:
+    """Whether the word or another form of it ("cart", "carts") was chosen already."""
+    return any(word.startswith(other) or other.startswith(word) for other in chosen)
+
+
+def _is_name(word: str) -> bool:
+    fits = SHORTEST_TAG <= len(word) <= TAG_CHARACTERS
+    tells = word not in generic_words() and word not in stop_words()
+    return fits and tells and not is_unspaced(word)
+
+
+# --- selection ------------------------------------------------------------------------------------
+
+# Days of waiting that each lack counts for. Waiting time is unbounded, so every note is selected
+# some day.
+UNTAGGED_DAYS = 7
+UNLINKED_DAYS = 7
+RUBBISH_DAYS = 365  # archiving a worthless note is certain to help, and happens once
+
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def select_notes(notes: Iterable[MemoryNote], now: str, policy: Policy) -> list[str]:
+    """The ids of the notes to inspect, the most urgent first, equals by age."""
+    moment = parse(now)
+
+    def is_rubbish(note: MemoryNote) -> bool:
+        return (
+            bool(why_worthless(note, now))
+            and RejectedChange("hide", note.id) not in policy.rejected
+        )
+
+    ranked = sorted((-need(note, moment, is_rubbish(note)), age(note), note.id) for note in notes)
+    return [note_id for _, _, note_id in ranked[: max(policy.max_notes, 0)]]
+
+
+def need(note: MemoryNote, now: datetime, worthless: bool) -> timedelta:
+    """How urgent an inspection is, as waiting time; exact, so that equals stay equal."""
+    inspected = _past_moment(note.last_inspected_at, now)
+    written = _past_moment(note.updated_at, now) or _past_moment(note.created_at, now) or _LONG_AGO
+    cared_for = max(inspected or written, written)
+    return (now - cared_for) + timedelta(
+        (UNTAGGED_DAYS if not own_tags(note.tags, note.nugget_name) else 0)
+        + (UNLINKED_DAYS if not note.links else 0)
+        + (RUBBISH_DAYS if worthless else 0)
+    )
+
+
+def _past_moment(written: str | None, now: datetime) -> datetime | None:
+    """The time, or None if it is invalid or in the future (written by a clock that was ahead)."""
+    try:
+        moment = parse(written) if written else None
+    except InvalidInput:
+        return None
+    return moment if moment is not None and moment <= now else None
