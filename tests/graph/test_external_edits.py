@@ -202,10 +202,18 @@ def test_no_session_in_a_file_is_no_session() -> None:
     assert (taken.hits, taken.last_hit_session, taken.hit_sessions) == (1, "", ())
 
 
-def test_words_that_both_changed_are_kept_side_by_side() -> None:
-    old = sample(1, content="old")
+NOTE, FACT = sample(1, content="old"), fact(1, "k", "old")
+
+
+@pytest.mark.parametrize(
+    ("old", "edit"),
+    [
+        (NOTE, graph_edit({**note_to_json(NOTE), "content": "theirs"})),
+        (FACT, nugget_edit({"key": "k", "value": "theirs", "project": FACT.project})),
+    ],
+)
+def test_words_that_both_changed_are_kept_side_by_side(old: MemoryNote, edit: ExternalEdit) -> None:
     ours = old._replace(content="ours", updated_at=LATER)
-    edit = graph_edit({**note_to_json(old), "content": "theirs"})
     after = take(state_of(ours), state_of(old), edit)
     again = take(after, state_of(old), edit)
 

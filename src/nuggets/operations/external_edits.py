@@ -15,7 +15,6 @@ from nuggets.domain.records import (
     DEFAULT_REASON,
     Changes,
     ExternalEdit,
-    GraphNoteMetaInput,
     MemoryNote,
     NoteKind,
     NuggetConfig,
@@ -44,9 +43,8 @@ from nuggets.operations.note_merging import keep_beside
 from nuggets.operations.notes_and_links import (
     archive_note,
     check_note_limits,
-    edit_note,
     link_identity,
-    new_note,
+    normal_value,
     note_id,
     remove_link,
     repair_links,
@@ -287,12 +285,22 @@ def _import_fact_edits(
     put: dict[str, MemoryNote] = {}
     for key, fact in entries:
         was = renamed.get(key, key)
-        current = current_facts.get(was) or archive.get(was)
-        note = _import_fact(config.name, current, seen.get(was), fact, now)
+        current, old = current_facts.get(was) or archive.get(was), seen.get(was)
+        shape = _shape_of_fact(config.name, current, old, fact)
+        if shape is None:
+            continue
+        if current is None:
+            shape = name_note(shape, repr(fact["key"]))
+            shape["id"] = _draw_id(draw, state, put, "fact", config.name)
+            note = _import_note(None, None, shape, now)
+        else:
+            current = restore_note(current, now)
+            note = _import_note(current, old or current, shape, now)
         if note is not None:
-            if not note.id:
-                note = note._replace(id=_draw_id(draw, state, put, "fact", config.name))
-            put[note.id] = current_facts[key] = note
+            put[note.id] = note
+            if current is not None and old is not None:
+                put.update(keep_beside(old, note, current, state.notes))
+            current_facts[key] = put[note.id]
     listed = {key for key, _ in entries}.union(renamed.values())
     removed = find_removed(seen, listed, current_facts, _has_same_version)
     removed, kept = _trust_removals(removed, len(seen))
@@ -330,49 +338,33 @@ def _merge_config(
     return known._replace(**{**changed, "name": known.name})
 
 
-def _import_fact(
-    nugget: str, current: MemoryNote | None, old: MemoryNote | None, fact: Json, now: str
-) -> MemoryNote | None:
+def _shape_of_fact(
+    nugget: str, current: MemoryNote | None, old: MemoryNote | None, fact: Json
+) -> Json | None:
+    """An entry as a note in its documented JSON; None if what it says is forgotten or archived here
+    since its author read it."""
     value = fact["value"]
-    untouched = old is not None and old.content == value
-    if current is None or (current.hidden and untouched):
-        if untouched:
-            return None  # forgotten or archived by us since its author read it
-        note = _new_fact(nugget, fact["key"], value, fact.get("project", ""), now)
-    else:
-        name = fact["key"] if old is not None and fact["key"] != old.title else None
-        times = GraphNoteMetaInput(valid_from=current.valid_from, valid_until=current.valid_until)
-        text = None if untouched else value
-        note = edit_note(current, now=now, content=text, title=name, given=times)
-        note = restore_note(note, now)
-    counted = old.hits if old is not None else note.hits
+    is_untouched = old is not None and old.content == value
+    shape: Json = {} if is_untouched else {"content": normal_value(value)}
+    if current is None:
+        if is_untouched:
+            return None
+        named = {"nuggetName": nugget, "kind": "fact", "title": fact["key"]}
+        shape |= {**named, "project": fact.get("project", "")}
+    elif current.hidden and is_untouched:
+        return None
+    elif old is not None and fact["key"] != old.title:
+        shape["title"] = fact["key"]
+    seen = old or current
+    counted = seen.hits if seen is not None else 0
     hits = fact.get("hits", counted)
     if hits > counted or (old is not None and hits < counted):
         session = str(fact.get("last_hit_session") or "")
-        sessions = (*note.hit_sessions, session) if session else note.hit_sessions
-        note = note._replace(
-            hits=hits, last_hit_session=session, hit_sessions=tuple(dict.fromkeys(sessions))
-        )
+        sessions = dict.fromkeys(current.hit_sessions if current is not None else ())
+        sessions |= {session: None} if session else {}
+        shape |= {"hits": hits, "lastHitSession": session, "hitSessions": list(sessions)}
     unknown = {k: v for k, v in fact.items() if k not in _FACT_FIELDS}
-    if unknown and note.extra.get("fact") != unknown:
-        note = note._replace(extra={**note.extra, "fact": unknown})
-    return None if note is current else note
-
-
-def _new_fact(nugget: str, key: str, value: str, project: str, now: str) -> MemoryNote:
-    if not key.strip() or not value.strip():
-        raise InvalidInput("a fact needs a key and a value")
-    return new_note(
-        nugget=nugget,
-        kind="fact",
-        title=key,
-        content=value,
-        tags=(),
-        given=GraphNoteMetaInput(project=project),
-        now=now,
-        note_id="",
-        project="",
-    )
+    return {**shape, "fact": unknown} if unknown else shape
 
 
 def _pair_entries(
