@@ -33,6 +33,18 @@ def test_documented_files_make_the_same_shelf_elsewhere(nuggets: Nuggets, tmp_pa
     assert nuggets("note", "list", "--json", "--dir", str(tmp_path / "out")).json == listed
 
 
+def test_a_copy_of_the_documented_files_is_as_they_are(nuggets: Nuggets, tmp_path: Path) -> None:
+    directory = Path(nuggets("export", "json", "--json").json["path"])
+    nuggets("export", "json", str(tmp_path / "out"))
+
+    for name in ("graph/graph.json", "ops.nugget.json", "prefs.nugget.json"):
+        own, copy = directory / name, tmp_path / "out" / name
+        head = json.loads(own.read_text())
+        del head["recalls"]  # a copy takes none over
+        assert json.loads(copy.read_text()) == head
+        assert copy.read_bytes().splitlines()[1:] == own.read_bytes().splitlines()[1:]
+
+
 def test_a_note_per_line_goes_to_a_file_or_to_the_output(
     nuggets_process: NuggetsProcess, tmp_path: Path
 ) -> None:

@@ -124,6 +124,16 @@ def invalidity(memory: MemoryNote | RecallResult, now: str) -> str:
     return "not yet valid" if memory.valid_from is not None and memory.valid_from > now else ""
 
 
+def note_at(
+    images: Iterable[EarlierImage], current: MemoryNote | None, moment: str
+) -> MemoryNote | None:
+    """A note as it was at a time; `images`: of earlier versions, oldest first."""
+    for image in images:
+        if image.until is not None and image.until > moment:
+            return image.note
+    return current
+
+
 def versions_of(earlier: Iterable[EarlierImage], current: MemoryNote | None) -> list[MemoryVersion]:
     """The versions of a note, oldest first; `current`: the note now, None if it was dropped."""
     runs: list[tuple[MemoryNote | None, str, str | None]] = []  # a visible note, from, until

@@ -28,6 +28,7 @@ from nuggets.language.text import fold_case, one_line
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.argument_checks import checked_note, checked_nugget
 from nuggets.operations.transactions import Transactions
+from nuggets.stores.exports.register import GRAPH, nugget_file
 
 if TYPE_CHECKING:
     from nuggets.stores.backup import Backup
@@ -306,24 +307,22 @@ class _Export(NamedTuple):
 def _documented_files(
     state: State, position: tuple[int, str], with_progress: "_Progress"
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
-    revision, at = position
-    head_fields = {"revision": revision, "savedAt": at} if revision else {}
+    """As the store writes them beside its database."""
+    from nuggets.stores.exports.write import (
+        GRAPH_FIELDS,
+        ExportedRevision,
+        graph_parts,
+        note_line,
+        nugget_text,
+    )
+
+    exported = ExportedRevision(*position)
     for config in state.nuggets.values():
         facts = state.notes.find(nugget=config.name, kind="fact", hidden=False)
-        facts.sort(key=lambda fact: fact.created_at)
-        shape = codec.dumps({"version": 4, **head_fields, **codec.nugget_to_json(config, facts)})
-        yield f"{config.name}.nugget.json", [shape.encode(), b"\n"]
-    head = codec.dumps({"version": 3, **head_fields})[:-1]
-    yield os.path.join("graph", "graph.json"), _graph(head, with_progress(state.notes.values()))
-
-
-def _graph(head: str, notes: Iterable[MemoryNote]) -> Iterator[bytes]:
-    yield f'{head},"notes":['.encode()
-    separator = b"\n"
-    for line in note_lines(notes):
-        yield separator + line[:-1]
-        separator = b",\n"
-    yield b"\n]}\n"
+        yield nugget_file(config.name), [nugget_text(config, facts, exported)]
+    lines = map(note_line, with_progress(state.notes.values()))
+    fields = codec.dumps(state.marks.get(GRAPH_FIELDS) or {})
+    yield GRAPH, graph_parts(exported, fields, lines)
 
 
 _Progress = Callable[[Iterable[MemoryNote]], Iterator[MemoryNote]]

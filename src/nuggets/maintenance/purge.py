@@ -103,13 +103,12 @@ def finish_purge(transactions: Transactions, files: MemoryFiles) -> None:
 def _find_what_goes(transactions: Transactions, files: MemoryFiles, ids: Sequence[str]) -> Purged:
     """What a purge would erase, besides the history and the backups, where it always looks."""
     versions = _versions(transactions, ids)
-    notes, written = transactions.state.notes, files.written_files()
-    paths = (path for path in written if any(files.has_entry(path, note_id) for note_id in ids))
+    notes = transactions.state.notes
     conversations = map(_describe, _conversation_notes(transactions, ids, versions))
     directory = transactions.store.directory
     return Purged(
         tuple(notes[note_id] for note_id in ids if note_id in notes),
-        tuple(paths),
+        tuple(files.files_with_entry(ids)),
         (),
         (*conversations, *(diaries(directory) if directory else ())),
         _merged_with(transactions, versions),
@@ -159,12 +158,9 @@ def _erase(transactions: Transactions, files: MemoryFiles) -> tuple[Purged, list
     store = transactions.store
     ids = unfinished_purge(store.state.marks)
     versions = _versions(transactions, ids)
-    written = files.written_files()
-    memory_files = tuple(
-        path for path in written if any(files.has_entry(path, note_id) for note_id in ids)
-    )
+    memory_files = tuple(files.files_with_entry(ids))
     # before the history is erased, which records the lines that we wrote
-    _, problems = files.promote_to(written)
+    _, problems = files.promote_to(files.written_files())
     why = "has its title or content in a line that someone changed or wrote; take that out by hand"
     mentioning = [f"{path} {why}" for path in files.files_mentioning(versions)]
     dropped, diary_problem = _drop_diaries(store.directory)

@@ -16,6 +16,7 @@ from nuggets.domain.limits import CONTENT_BYTES
 from nuggets.domain.records import Changes, ExternalEdit, MemoryNote
 from nuggets.domain.state import MemoryState, State
 from nuggets.domain.three_way_merge import are_too_many
+from nuggets.domain.times import note_at
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.atomic_files import unreadable, unwritable
 from nuggets.filesystem.untrusted_folder import (
@@ -217,7 +218,7 @@ class Vault:
                 shape = file.to_json(ids[path], known, old_path, calls)
                 for link in shape["links"]:
                     link["createdAt"] = link["createdAt"] or now
-                self._check(shape, current or known, path)
+                self._check(shape, current or known)
             except InvalidInput as problem:
                 problems.append(f"{path!r:.120}: {problem}")
                 del ids[path]
@@ -231,8 +232,6 @@ class Vault:
                 base.notes[note] = known
         edit = ExternalEdit(1, notes=tuple(shapes), removed=tuple(removed))
         changes = import_edit(self._context.draw, state, base, edit, now).changes
-        if changes._replace(action="", client="") == Changes():
-            changes = Changes()
         changes = changes._replace(action="", client="")
         return _Intake(ids, old_paths, calls, notes, changes, tuple(problems))
 
@@ -283,12 +282,10 @@ class Vault:
 
     def _note_then(self, note: str, moment: str) -> MemoryNote | None:
         """The note as it was when its file was written."""
-        for image in self._transactions.store.earlier_images(note):
-            if image.until is not None and image.until > moment:
-                return image.note
-        return self._transactions.state.notes.get(note)
+        images = self._transactions.store.earlier_images(note)
+        return note_at(images, self._transactions.state.notes.get(note), moment)
 
-    def _check(self, shape: Json, note: MemoryNote | None, path: str) -> None:
+    def _check(self, shape: Json, note: MemoryNote | None) -> None:
         """Refuse a file of which no note could be made."""
         whole = {**codec.note_to_json(note, vector=False), **shape} if note else dict(shape)
         whole["links"] = [dict(link) for link in shape["links"]]  # those that are read are consumed

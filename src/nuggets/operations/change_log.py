@@ -10,7 +10,7 @@ the later one holds, and other words are kept beside it (`note_merging`). What d
 a note without having seen an edit does not. A purge holds against everything.
 """
 
-from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Annotated, Any
 
 from nuggets.domain import codec
@@ -200,17 +200,15 @@ def find_changes(
     everything: Replica,
     is_purged: Callable[[str], bool],
     now: str,
-    edited: Collection[str] | None = None,
 ) -> list[Change]:
     """What the notes here say beyond what all machines that were read say, not numbered yet.
 
     `known`: what was taken in here; `everything`: with what is new of others, which need not be
-    said again; `edited`: the only ones that may differ from what is known, if that can be told.
+    said again.
     """
-    there = {note_id: notes[note_id] for note_id in edited or () if note_id in notes}
-    links = _new_links(notes if edited is None else there, notes, known)
+    links = _new_links(notes, known)
     found = []
-    for note_id, note in (notes if edited is None else there).items():
+    for note_id, note in notes.items():
         before, said = known.logged_note(note_id), everything.logged_note(note_id)
         fields = _spell_alike(_logged_fields(note), before or said)
         changed = tuple(
@@ -249,12 +247,10 @@ def _spell_alike(fields: Json, before: Json) -> Json:
     return {**fields, "nuggetName": name} if is_same else fields
 
 
-def _new_links(
-    edited: Mapping[str, MemoryNote], notes: Container[str], known: Replica
-) -> dict[str, dict[LinkKey, Any]]:
+def _new_links(notes: Mapping[str, MemoryNote], known: Replica) -> dict[str, dict[LinkKey, Any]]:
     """Links that were added and removed here, by the note that tells of them."""
     found: dict[str, dict[LinkKey, Any]] = {}
-    for note_id, note in edited.items():
+    for note_id, note in notes.items():
         here = {
             _link_key(note_id, link.to, link.reason): {
                 "reason": link.reason,

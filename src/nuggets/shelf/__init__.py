@@ -56,7 +56,7 @@ from nuggets.domain.records import (
     WrittenNote,
 )
 from nuggets.domain.state import State, apply_touch
-from nuggets.domain.times import invalidity, version_at
+from nuggets.domain.times import invalidity, note_at, version_at
 from nuggets.domain.visibility import (
     combine_filters,
     is_foreign,
@@ -916,10 +916,8 @@ class NuggetShelf:
     def note_at(self, note_id: str, moment: str) -> MemoryNote | None:
         """A note as it was at a time, as far as the history reaches; None if there was none."""
         with self._transactions.reading() as view:
-            for image in self._transactions.store.earlier_images(note_id):
-                if image.until is not None and image.until > moment:
-                    return image.note
-            return view.state.notes.get(note_id)
+            images = self._transactions.store.earlier_images(note_id)
+            return note_at(images, view.state.notes.get(note_id), moment)
 
     def commit(self, revision: int) -> Commit:
         """One commit of the history."""

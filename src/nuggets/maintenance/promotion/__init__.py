@@ -1,7 +1,7 @@
 """The memory files of all projects, the record of entries written to each, and promotion."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -379,6 +379,10 @@ class MemoryFiles:
         with suppress(NuggetsError):  # the next write to the file reports the error
             return has_entry(file_access.read(path), note_id, self.record_of(path))
         return False
+
+    def files_with_entry(self, ids: Collection[str]) -> list[str]:
+        """The written files that have an entry of one of the notes."""
+        return [path for path in self.written_files() if any(self.has_entry(path, i) for i in ids)]
 
     def _was_removed(self, path: str) -> bool:
         """Whether we wrote the file, or our block in it, and someone deleted it."""

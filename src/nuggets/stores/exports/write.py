@@ -334,7 +334,7 @@ def _head(version: int, exported: ExportedRevision) -> str:
         "savedAt": exported.saved_at,
         "recalls": exported.touch,
     }
-    return codec.dumps(fields)[:-1]
+    return codec.dumps({name: value for name, value in fields.items() if value is not None})[:-1]
 
 
 def read_exported_revision(fields: Mapping[str, Any]) -> ExportedRevision | None:
