@@ -130,16 +130,17 @@ class Vault:
             raise InvalidInput("a shelf in memory has no vault; open one in a directory")
         check_place(folder, directory)
         self._register_path = register_path(directory, REGISTERS, folder)
+        self._register = self._read_register()
+        self._scan = _Scan({}, {}, {}, frozenset(), ())
 
     def sync(self, *, dry_run: bool = False) -> VaultResult:
         """Take in what people changed in the files, and write what changed on the shelf."""
         if not dry_run:
             self._transactions.settle()
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
-        register = self._read_register()
-        scan = self._scan(register)
-        intake = self._take_in(register, scan, dry_run=dry_run)
-        written, deleted = self._write(register, scan, intake, dry_run=dry_run)
+        self._scan = self._scan_folder()
+        intake = self._take_in(dry_run=dry_run)
+        written, deleted = self._write(intake, dry_run=dry_run)
         put, before = intake.changes.put, intake.before
         return VaultResult(
             self._folder,
@@ -149,20 +150,20 @@ class Vault:
             tuple(note for note in put if note.id not in before and CONFLICT in note.tags),
             tuple(written),
             tuple(deleted),
-            len(scan.found) - len(set(written) & scan.found.keys()) - len(deleted),
-            (*scan.problems, *intake.problems),
+            len(self._scan.found) - len(set(written) & self._scan.found.keys()) - len(deleted),
+            (*self._scan.problems, *intake.problems),
         )
 
     # --- the folder -------------------------------------------------------------------------
 
-    def _scan(self, register: _Register) -> _Scan:
+    def _scan_folder(self) -> _Scan:
         """Find the files that are not as they were left."""
         edited, contents, unread = {}, {}, set()
         try:
             with open_folder(self._folder) as folder:
                 files, problems = find_files(folder, ENDING, MOST_FILES)
                 for file in files:
-                    known = register.files.get(file.path)
+                    known = self._register.files.get(file.path)
                     if known and (known.size, known.modified_ns) == file[1:]:
                         continue
                     try:
@@ -174,7 +175,7 @@ class Vault:
                         problems.append(f"{file.path!r:.120}: {problem}")
                         unread.add(file.path)
         except FileNotFoundError:
-            return _Scan({}, {}, {}, frozenset(), ())  # a preview of a new one
+            return self._scan  # a preview of a new one
         except OSError as problem:
             raise unreadable(self._folder, problem) from problem
         found = {file.path: file for file in files}
@@ -182,22 +183,23 @@ class Vault:
 
     # --- from the files ---------------------------------------------------------------------
 
-    def _take_in(self, register: _Register, scan: _Scan, *, dry_run: bool) -> _Intake:
+    def _take_in(self, *, dry_run: bool) -> _Intake:
         def decide() -> tuple[Changes, _Intake]:
-            intake = self._decide(self._transactions.state, register, scan)
+            intake = self._decide(self._transactions.state)
             return intake.changes, intake
 
-        gone = register.files.keys() - scan.found.keys()
-        if dry_run or not (scan.edited or gone):
+        gone = self._register.files.keys() - self._scan.found.keys()
+        if dry_run or not (self._scan.edited or gone):
             with self._transactions.reading():
                 return decide()[1]
         return self._transactions.update(VAULT, self._context.client, decide)
 
-    def _decide(self, state: State, register: _Register, scan: _Scan) -> _Intake:
+    def _decide(self, state: State) -> _Intake:
+        register, scan = self._register, self._scan
         now, problems = self._context.now(), list[str]()
         notes = dict(state.notes.items())
         gone = {path: entry for path, entry in register.files.items() if path not in scan.found}
-        ids, old_paths = self._identify(register, scan, gone, state)
+        ids, old_paths = self._identify(gone, state)
         moved = set(old_paths.values())
         removed = [entry.note for path, entry in gone.items() if path not in moved]
         if are_too_many(len(removed), len(register.files)):
@@ -206,7 +208,7 @@ class Vault:
                 "notes was deleted, and they are written again"
             )
             removed = []
-        calls = self._calls(register, scan, ids, notes)
+        calls = self._calls(ids, notes)
         base, shapes = MemoryState(), []
         for path, file in scan.edited.items():
             current = notes.get(ids[path])
@@ -236,9 +238,10 @@ class Vault:
         return _Intake(ids, old_paths, calls, notes, changes, tuple(problems))
 
     def _identify(
-        self, register: _Register, scan: _Scan, gone: Mapping[str, _Entry], state: State
+        self, gone: Mapping[str, _Entry], state: State
     ) -> tuple[dict[str, str], dict[str, str]]:
         """The note of each edited file, and where renamed ones were before."""
+        register, scan = self._register, self._scan
         by_id = {entry.note: path for path, entry in gone.items()}
         by_content = {entry.content: path for path, entry in gone.items()}
         kept = {entry.note for path, entry in register.files.items() if path in scan.found}
@@ -258,14 +261,9 @@ class Vault:
                 ids[path] = note_id("note", file.nugget[:64], taken, self._context.draw)
         return ids, old_paths
 
-    def _calls(
-        self,
-        register: _Register,
-        scan: _Scan,
-        ids: Mapping[str, str],
-        notes: Mapping[str, MemoryNote],
-    ) -> dict[str, str]:
+    def _calls(self, ids: Mapping[str, str], notes: Mapping[str, MemoryNote]) -> dict[str, str]:
         """Ids by all that a wikilink may call a note, the surest name first."""
+        register, scan = self._register, self._scan
         calls: dict[str, str] = {}
         entries = {path: e.note for path, e in register.files.items() if path not in scan.edited}
         names: list[tuple[str, Iterable[str]]] = [
@@ -295,13 +293,12 @@ class Vault:
 
     # --- to the files -----------------------------------------------------------------------
 
-    def _write(
-        self, register: _Register, scan: _Scan, intake: _Intake, *, dry_run: bool
-    ) -> tuple[list[str], list[str]]:
+    def _write(self, intake: _Intake, *, dry_run: bool) -> tuple[list[str], list[str]]:
         """Write the files of notes that say something else than they do; the paths of those, and
         of files that were deleted."""
+        register, scan = self._register, self._scan
         left_alone = scan.unread | (scan.edited.keys() - intake.notes.keys())
-        paths, moved = self._paths(register, scan, intake, left_alone)
+        paths, moved = self._paths(intake, left_alone)
         if moved and not dry_run:
             self._rename_in_texts(moved, paths)
         with self._transactions.reading() as view:
@@ -317,8 +314,8 @@ class Vault:
                         self._report(f"{number} of {len(paths)} files")
                     note = notes[note_id_]
                     text = vault_text(note, paths).encode(errors="replace")
-                    entry = self._find_entry(register, scan, intake, note, path, text)
-                    if entry is None and self._is_as_found(scan, path):
+                    entry = self._find_entry(intake, note, path, text)
+                    if entry is None and self._is_as_found(path):
                         written.append(path)
                         if not dry_run:
                             replace_plain(folder, path, text, 0o600, durable=False)
@@ -327,7 +324,7 @@ class Vault:
                     if entry is not None:
                         entries[path] = entry
                 gone = (p for p in register.files if p in scan.found and p not in entries)
-                deleted = [path for path in gone if self._is_as_found(scan, path)]
+                deleted = [path for path in gone if self._is_as_found(path)]
                 for path in () if dry_run else deleted:
                     remove_plain(folder, path)
         except OSError as problem:
@@ -337,10 +334,11 @@ class Vault:
         return written, deleted
 
     def _paths(
-        self, register: _Register, scan: _Scan, intake: _Intake, left_alone: Collection[str]
+        self, intake: _Intake, left_alone: Collection[str]
     ) -> tuple[dict[str, str], dict[str, str]]:
         """The path of each visible note's file, by id; and where files were that are elsewhere now,
         because a note was renamed on the shelf, or its file by a person."""
+        register, scan = self._register, self._scan
         with self._transactions.reading() as view:
             notes = {i: n for i, n in view.state.notes.items() if not n.hidden}
         there = {entry.note: path for path, entry in register.files.items()}
@@ -361,15 +359,10 @@ class Vault:
         return {note: path for note, path in paths.items() if path not in left_alone}, moved
 
     def _find_entry(
-        self,
-        register: _Register,
-        scan: _Scan,
-        intake: _Intake,
-        note: MemoryNote,
-        path: str,
-        text: bytes,
+        self, intake: _Intake, note: MemoryNote, path: str, text: bytes
     ) -> _Entry | None:
         """The entry of a file that need not be written; None if it must be."""
+        register, scan = self._register, self._scan
         known, found = register.files.get(path), scan.found.get(path)
         fingerprint, stem = digest_of(text), safe_name(note.title)
         if found is None:
@@ -387,9 +380,9 @@ class Vault:
         fingerprint, stem = digest_of(text), safe_name(note.title)
         return _Entry(note.id, fingerprint, fingerprint, stem, status.st_size, status.st_mtime_ns)
 
-    def _is_as_found(self, scan: _Scan, path: str) -> bool:
+    def _is_as_found(self, path: str) -> bool:
         """Has nobody changed the file since it was read? Else the next time takes that in."""
-        found = scan.found.get(path)
+        found = self._scan.found.get(path)
         try:
             status = os.lstat(os.path.join(self._folder, path))
         except OSError:
