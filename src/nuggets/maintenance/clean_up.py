@@ -19,7 +19,7 @@ from nuggets.language.text import fold_case
 from nuggets.maintenance import ShelfContext, reflection
 from nuggets.maintenance.daily_schedule import Hours, is_due, next_run
 from nuggets.maintenance.promotion import MemoryFiles
-from nuggets.maintenance.purge import finish_purge
+from nuggets.maintenance.purge import Purge
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.lookups_before_write import contradicting_pairs
 from nuggets.operations.metadata_inference import scope_and_rest
@@ -305,6 +305,6 @@ class CleanUp:
         if not problem:
             return []
         if fix:
-            finish_purge(self._transactions, self._files)
+            Purge(self._context, self._files).finish()
         defect = Defect(UNFINISHED_PURGE, store.directory, problem, "finish it", harmful=False)
         return [defect._replace(mended=not store.unfinished_erasure)]

@@ -25,7 +25,7 @@ from nuggets.maintenance.promotion import MemoryFiles
 from nuggets.maintenance.undo import PURGE
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.notes_and_links import drop_notes
-from nuggets.operations.transactions import KINDS, Transactions
+from nuggets.operations.transactions import KINDS
 from nuggets.stores.backup import erase_from_backups, files_with_text
 
 UNREACHED = (
@@ -37,6 +37,9 @@ UNREACHED = (
 # A conversation goes on after its last note: people store in the afternoon what they said before.
 _LONGEST_PAUSE = timedelta(days=1)
 _LONG_TEXT = 20  # characters of a text that is no common word or number
+_MENTIONS = (
+    "has its title or content in a line that someone changed or wrote; take that out by hand"
+)
 UNREACHED_ON_SERVER = (
     "the database server's dead rows until VACUUM, its write-ahead log, standbys and backups"
 )
@@ -65,116 +68,151 @@ class Purged(NamedTuple):
         return [*names, *self.memory_files, *self.history, *self.of_conversations]
 
 
-def purge_memory(
-    context: ShelfContext,
-    files: MemoryFiles,
-    name: str,
-    nugget: str | None,
-    *,
-    dry_run: bool = False,
-) -> Purged:
-    """Erase a memory; a deleted note can be named by its whole id."""
-    transactions = context.transactions
-    with transactions.reading() if dry_run else transactions.exclusive():
-        note_id = find_id(context, name, nugget)
-        if dry_run:
-            return _find_what_goes(transactions, files, [note_id])
-        return _purge_notes(transactions, files, [note_id], context.client)
+class Purge:
+    """Whoever erases something from a shelf and its memory files."""
 
+    def __init__(self, context: ShelfContext, files: MemoryFiles) -> None:
+        self._context = context
+        self._transactions = context.transactions
+        self._files = files
 
-def purge_key(
-    context: ShelfContext, files: MemoryFiles, nugget: str, key: str, current_id: Callable[[], str]
-) -> Purged:
-    """Erase every fact that ever had the key; `current_id`: finds the present one."""
-    with context.transactions.exclusive():
-        ids = forgotten_fact_ids(context, nugget, key)
-        with suppress(NotFound) if ids else nullcontext():
-            ids.append(current_id())
-        return _purge_notes(context.transactions, files, ids, context.client)
+    def erase_memory(self, name: str, nugget: str | None, *, dry_run: bool = False) -> Purged:
+        """Erase a memory; a deleted note can be named by its whole id."""
+        with self._transactions.reading() if dry_run else self._transactions.exclusive():
+            note_id = find_id(self._context, name, nugget)
+            if dry_run:
+                return self._find_what_goes([note_id])
+            return self._purge_notes([note_id])
 
+    def erase_key(self, nugget: str, key: str, current_id: Callable[[], str]) -> Purged:
+        """Erase every fact that ever had the key; `current_id`: finds the present one."""
+        with self._transactions.exclusive():
+            ids = forgotten_fact_ids(self._context, nugget, key)
+            with suppress(NotFound) if ids else nullcontext():
+                ids.append(current_id())
+            return self._purge_notes(ids)
 
-def finish_purge(transactions: Transactions, files: MemoryFiles) -> None:
-    """Go on with a purge that was interrupted, if there is one."""
-    with transactions.exclusive():
-        if unfinished_purge(transactions.store.state.marks):
-            _erase(transactions, files)
+    def finish(self) -> None:
+        """Go on with a purge that was interrupted, if there is one."""
+        with self._transactions.exclusive():
+            if unfinished_purge(self._transactions.store.state.marks):
+                self._erase()
 
-
-def _find_what_goes(transactions: Transactions, files: MemoryFiles, ids: Sequence[str]) -> Purged:
-    """What a purge would erase, besides the history and the backups, where it always looks."""
-    versions = _versions(transactions, ids)
-    notes = transactions.state.notes
-    conversations = map(_describe, _conversation_notes(transactions, ids, versions))
-    directory = transactions.store.directory
-    return Purged(
-        tuple(notes[note_id] for note_id in ids if note_id in notes),
-        tuple(files.files_with_entry(ids)),
-        (),
-        (*conversations, *(diaries(directory) if directory else ())),
-        _merged_with(transactions, versions),
-    )
-
-
-def _purge_notes(
-    transactions: Transactions, files: MemoryFiles, ids: Sequence[str], client: str
-) -> Purged:
-    """Erase the notes. Must be called while holding the store lock."""
-    transactions.save()
-    if transactions.store.warnings:
-        unread = transactions.store.warnings[0]
-        raise StoreCorrupt(
-            f"Nothing was erased, because a file that cannot be read may still hold it: {unread}"
+    def _find_what_goes(self, ids: Sequence[str]) -> Purged:
+        """What a purge would erase, besides the history and the backups, where it always looks."""
+        versions = self._versions(ids)
+        notes = self._transactions.state.notes
+        conversations = map(_describe, self._conversation_notes(ids, versions))
+        directory = self._transactions.store.directory
+        return Purged(
+            tuple(notes[note_id] for note_id in ids if note_id in notes),
+            tuple(self._files.files_with_entry(ids)),
+            (),
+            (*conversations, *(diaries(directory) if directory else ())),
+            self._merged_with(versions),
         )
-    versions = _versions(transactions, ids)
-    merged_notes = _merged_with(transactions, versions)
-    notes = transactions.state.notes
-    memories = tuple(notes[note_id] for note_id in dict.fromkeys(ids) if note_id in notes)
-    conversation_notes = _conversation_notes(transactions, ids, versions)
-    present = [note.id for note in (*memories, *conversation_notes) if note.id in notes]
-    present += filter(notes.is_damaged, ids)
-    interrupted = unfinished_purge(transactions.state.marks)
-    intent = purge_intent([*interrupted, *ids, *(note.id for note in conversation_notes)])
-    revision = transactions.store.position[0] + 1
-    erased_notes = [*versions, *conversation_notes]
-    seen = record_purge(transactions.state.marks, erased_notes, revision, os.urandom(16).hex())
-    gone = drop_notes(notes, present)._replace(
-        marks={**intent, **seen}, action=PURGE, client=client
-    )
-    transactions.write(gone)
-    erased, problems = _erase(transactions, files)
-    if problems:  # raised last: a file that cannot be written must not stop the erasure
-        merged = (f"{note.kind} {note.title!r} ({note.id})" for note in merged_notes)
-        places = "; ".join([*problems, *merged])
-        raise StoreError(f"It was erased, but perhaps not here: {places}")
-    return erased._replace(
-        memories=memories,
-        of_conversations=(*map(_describe, conversation_notes), *erased.of_conversations),
-        merged_with=merged_notes,
-    )
 
+    def _purge_notes(self, ids: Sequence[str]) -> Purged:
+        """Erase the notes. Must be called while holding the store lock."""
+        self._transactions.save()
+        if self._transactions.store.warnings:
+            unread = self._transactions.store.warnings[0]
+            raise StoreCorrupt(
+                "Nothing was erased, because a file that cannot be read may still hold it: "
+                f"{unread}"
+            )
+        versions = self._versions(ids)
+        merged_notes = self._merged_with(versions)
+        notes = self._transactions.state.notes
+        memories = tuple(notes[note_id] for note_id in dict.fromkeys(ids) if note_id in notes)
+        conversation_notes = self._conversation_notes(ids, versions)
+        present = [note.id for note in (*memories, *conversation_notes) if note.id in notes]
+        present += filter(notes.is_damaged, ids)
+        interrupted = unfinished_purge(self._transactions.state.marks)
+        intent = purge_intent([*interrupted, *ids, *(note.id for note in conversation_notes)])
+        revision = self._transactions.store.position[0] + 1
+        erased_notes = [*versions, *conversation_notes]
+        seen = record_purge(
+            self._transactions.state.marks, erased_notes, revision, os.urandom(16).hex()
+        )
+        gone = drop_notes(notes, present)._replace(
+            marks={**intent, **seen}, action=PURGE, client=self._context.client
+        )
+        self._transactions.write(gone)
+        erased, problems = self._erase()
+        if problems:  # raised last: a file that cannot be written must not stop the erasure
+            merged = (f"{note.kind} {note.title!r} ({note.id})" for note in merged_notes)
+            places = "; ".join([*problems, *merged])
+            raise StoreError(f"It was erased, but perhaps not here: {places}")
+        return erased._replace(
+            memories=memories,
+            of_conversations=(*map(_describe, conversation_notes), *erased.of_conversations),
+            merged_with=merged_notes,
+        )
 
-def _erase(transactions: Transactions, files: MemoryFiles) -> tuple[Purged, list[str]]:
-    """Erase what the mark names, wherever it may be: the places, and what went wrong."""
-    store = transactions.store
-    ids = unfinished_purge(store.state.marks)
-    versions = _versions(transactions, ids)
-    memory_files = tuple(files.files_with_entry(ids))
-    # before the history is erased, which records the lines that we wrote
-    _, problems = files.promote_to(files.written_files())
-    why = "has its title or content in a line that someone changed or wrote; take that out by hand"
-    mentioning = [f"{path} {why}" for path in files.files_mentioning(versions)]
-    dropped, diary_problem = _drop_diaries(store.directory)
-    memories = [note for note in versions if not is_of_conversation(note)]
-    backups, unread_backups = erase_from_backups(
-        store.directory, ids, lambda note: _may_quote(note, memories), KINDS
-    )
-    history = (*store.erase(ids), *backups)  # last: it finds what is to be erased
-    if store.directory:
-        copies = files_with_text(store.directory, {note.content for note in versions})
-        mentioning += [f"{path} holds its text; delete that file by hand" for path in copies]
-    unfinished = filter(None, [store.unfinished_erasure, diary_problem])
-    done = Purged((), memory_files, history, tuple(dropped), (), tuple(unread_backups))
-    return done, [*map(str, problems), *mentioning, *unfinished]
+    def _erase(self) -> tuple[Purged, list[str]]:
+        """Erase what the mark names, wherever it may be: the places, and what went wrong."""
+        store = self._transactions.store
+        ids = unfinished_purge(store.state.marks)
+        versions = self._versions(ids)
+        memory_files = tuple(self._files.files_with_entry(ids))
+        # before the history is erased, which records the lines that we wrote
+        _, problems = self._files.promote_to(self._files.written_files())
+        mentioning = [f"{path} {_MENTIONS}" for path in self._files.files_mentioning(versions)]
+        dropped, diary_problem = _drop_diaries(store.directory)
+        memories = [note for note in versions if not is_of_conversation(note)]
+        backups, unread_backups = erase_from_backups(
+            store.directory, ids, lambda note: _may_quote(note, memories), KINDS
+        )
+        history = (*store.erase(ids), *backups)  # last: it finds what is to be erased
+        if store.directory:
+            copies = files_with_text(store.directory, {note.content for note in versions})
+            mentioning += [f"{path} holds its text; delete that file by hand" for path in copies]
+        unfinished = filter(None, [store.unfinished_erasure, diary_problem])
+        done = Purged((), memory_files, history, tuple(dropped), (), tuple(unread_backups))
+        return done, [*map(str, problems), *mentioning, *unfinished]
+
+    def _versions(self, ids: Sequence[str]) -> list[MemoryNote]:
+        """Every version of the notes, oldest first."""
+        past_versions = [
+            note
+            for note_id in dict.fromkeys(ids)
+            for commit in self._transactions.store.commits(note=note_id)
+            for note in (*commit.before.put, *commit.changes.put)
+            if note.id == note_id
+        ]
+        return [
+            *past_versions,
+            *(note for note in map(self._transactions.state.notes.get, ids) if note is not None),
+        ]
+
+    def _merged_with(self, versions: Sequence[MemoryNote]) -> tuple[MemoryNote, ...]:
+        """Other notes with the same text: those they were merged into, those merged into them, and
+        those that say the same by themselves."""
+        last = {note.id: note for note in versions}
+        notes = self._transactions.state.notes
+        into = [notes[i] for note in last.values() for i in merged_into(note) if i in notes]
+        sources = [
+            source
+            for source in notes.linking_to(last.keys())
+            if not last.keys().isdisjoint(merged_into(source))
+        ]
+        texts = {note.content.strip() for note in versions} - {""}
+        alike = [note for note in notes.values() if any(_quotes(note, text) for text in texts)]
+        found = {note.id: note for note in (*into, *sources, *alike) if note.id not in last}
+        return tuple(note for note in found.values() if not is_of_conversation(note))
+
+    def _conversation_notes(
+        self, ids: Sequence[str], versions: Sequence[MemoryNote]
+    ) -> list[MemoryNote]:
+        """Other notes that hooks wrote about conversations and that may quote these memories, also
+        those that were dropped since."""
+        dropped = (
+            note for commit in self._transactions.store.commits() for note in commit.before.put
+        )
+        notes = (*dropped, *self._transactions.state.notes.values())
+        found = {note.id: note for note in notes if _may_quote(note, versions)}
+        return [note for note in found.values() if note.id not in ids]
 
 
 def _drop_diaries(directory: str) -> tuple[list[str], str]:
@@ -185,56 +223,11 @@ def _drop_diaries(directory: str) -> tuple[list[str], str]:
         return [], f"{problem.filename}: {problem.strerror}"
 
 
-def _versions(transactions: Transactions, ids: Sequence[str]) -> list[MemoryNote]:
-    """Every version of the notes, oldest first."""
-    past_versions = [
-        note
-        for note_id in dict.fromkeys(ids)
-        for commit in transactions.store.commits(note=note_id)
-        for note in (*commit.before.put, *commit.changes.put)
-        if note.id == note_id
-    ]
-    return [
-        *past_versions,
-        *(note for note in map(transactions.state.notes.get, ids) if note is not None),
-    ]
-
-
-def _merged_with(
-    transactions: Transactions, versions: Sequence[MemoryNote]
-) -> tuple[MemoryNote, ...]:
-    """Other notes with the same text: those they were merged into, those merged into them, and
-    those that say the same by themselves."""
-    last = {note.id: note for note in versions}
-    notes = transactions.state.notes
-    into = [notes[i] for note in last.values() for i in merged_into(note) if i in notes]
-    sources = [
-        source
-        for source in notes.linking_to(last.keys())
-        if not last.keys().isdisjoint(merged_into(source))
-    ]
-    texts = {note.content.strip() for note in versions} - {""}
-    alike = [note for note in notes.values() if any(_quotes(note, text) for text in texts)]
-    found = {note.id: note for note in (*into, *sources, *alike) if note.id not in last}
-    return tuple(note for note in found.values() if not is_of_conversation(note))
-
-
 def _quotes(note: MemoryNote, text: str) -> bool:
     """Does the note say the text? A short one only if it says nothing else."""
     if len(text) < _LONG_TEXT:
         return note.content.strip() == text
     return text in note.content
-
-
-def _conversation_notes(
-    transactions: Transactions, ids: Sequence[str], versions: Sequence[MemoryNote]
-) -> list[MemoryNote]:
-    """Other notes that hooks wrote about conversations and that may quote these memories, also
-    those that were dropped since."""
-    dropped = (note for commit in transactions.store.commits() for note in commit.before.put)
-    notes = (*dropped, *transactions.state.notes.values())
-    found = {note.id: note for note in notes if _may_quote(note, versions)}
-    return [note for note in found.values() if note.id not in ids]
 
 
 def _may_quote(note: MemoryNote, memories: Sequence[MemoryNote]) -> bool:

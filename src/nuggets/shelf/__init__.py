@@ -127,7 +127,7 @@ if TYPE_CHECKING:
     from nuggets.maintenance.promotion import MemoryFiles
     from nuggets.maintenance.promotion.hand_edits import FileEdits
     from nuggets.maintenance.promotion.merged_text import Promotion
-    from nuggets.maintenance.purge import Purged
+    from nuggets.maintenance.purge import Purge, Purged
     from nuggets.maintenance.trusted_repositories import ProjectSharing
     from nuggets.maintenance.vault import VaultResult
     from nuggets.operations.idempotent_calls import Caller
@@ -971,20 +971,16 @@ class NuggetShelf:
         not over before it was made. A deleted note can still be named by its whole id. This cannot
         be undone; `dry_run` changes nothing and says what would go.
         """
-        from nuggets.maintenance.purge import purge_memory
-
-        return purge_memory(self._context, self._memory_files, name, nugget, dry_run=dry_run)
+        return self._purge.erase_memory(name, nugget, dry_run=dry_run)
 
     def purge_fact(self, nugget: str, key: str) -> "Purged":
         """Erase every fact that this project ever had under exactly this key, deleted or not."""
-        from nuggets.maintenance.purge import purge_key
-
         nugget, key = storable(nugget, "a nugget's name"), storable(key, "a key")
 
         def find_fact() -> str:
             return self._decisions().fact_to_purge(nugget, key).id
 
-        return purge_key(self._context, self._memory_files, nugget, key, find_fact)
+        return self._purge.erase_key(nugget, key, find_fact)
 
     def copy_index(self, most: int) -> CopyIndex:
         """What a local copy of this shelf should hold: at most so many visible notes, the most
@@ -1066,9 +1062,13 @@ class NuggetShelf:
 
     def _finish_purge(self) -> None:
         """Go on with a purge that was interrupted."""
-        from nuggets.maintenance.purge import finish_purge
+        self._purge.finish()
 
-        finish_purge(self._transactions, self._memory_files)
+    @property
+    def _purge(self) -> "Purge":
+        from nuggets.maintenance.purge import Purge
+
+        return Purge(self._context, self._memory_files)
 
     # --- other memories, exports and backups ----------------------------------------------
 
