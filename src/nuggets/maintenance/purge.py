@@ -20,7 +20,7 @@ from nuggets.errors import NotFound, StoreCorrupt, StoreError
 from nuggets.filesystem.hook_files import diaries, drop_diaries
 from nuggets.filesystem.shelf_location import is_database
 from nuggets.maintenance import ShelfContext
-from nuggets.maintenance.history import find_id, forgotten_fact_ids
+from nuggets.maintenance.history import History
 from nuggets.maintenance.promotion import MemoryFiles
 from nuggets.maintenance.undo import PURGE
 from nuggets.named_tuple import NamedTuple
@@ -74,12 +74,13 @@ class Purge:
     def __init__(self, context: ShelfContext, files: MemoryFiles) -> None:
         self._context = context
         self._transactions = context.transactions
+        self._history = History(context)
         self._files = files
 
     def erase_memory(self, name: str, nugget: str | None, *, dry_run: bool = False) -> Purged:
         """Erase a memory; a deleted note can be named by its whole id."""
         with self._transactions.reading() if dry_run else self._transactions.exclusive():
-            note_id = find_id(self._context, name, nugget)
+            note_id = self._history.find_id(name, nugget)
             if dry_run:
                 return self._find_what_goes([note_id])
             return self._purge_notes([note_id])
@@ -87,7 +88,7 @@ class Purge:
     def erase_key(self, nugget: str, key: str, current_id: Callable[[], str]) -> Purged:
         """Erase every fact that ever had the key; `current_id`: finds the present one."""
         with self._transactions.exclusive():
-            ids = forgotten_fact_ids(self._context, nugget, key)
+            ids = self._history.forgotten_fact_ids(nugget, key)
             with suppress(NotFound) if ids else nullcontext():
                 ids.append(current_id())
             return self._purge_notes(ids)

@@ -123,6 +123,7 @@ if TYPE_CHECKING:
     from nuggets.maintenance import ShelfContext
     from nuggets.maintenance.clean_up import CleanUp, Finding
     from nuggets.maintenance.export_and_backup import Exported
+    from nuggets.maintenance.history import History
     from nuggets.maintenance.pairing import Pairing, PairResult
     from nuggets.maintenance.promotion import MemoryFiles
     from nuggets.maintenance.promotion.hand_edits import FileEdits
@@ -894,13 +895,11 @@ class NuggetShelf:
 
     def history(self, note: str | None = None, limit: int = 20, since: int = 0) -> Sequence[Commit]:
         """The commits after a revision, newest first: all that changed something, or one note."""
-        from nuggets.maintenance.history import list_commits
-
         check_whole(since, "a revision")
         check_count(limit, "how many entries to show")
         if note is not None:
             note = storable(note, "the name of a memory")
-        return list_commits(self._context, note, limit, since)
+        return self._history.list_commits(note, limit, since)
 
     def versions(self, name: str, nugget: str | None = None) -> "Sequence[MemoryVersion]":
         """What a fact or note said and when, oldest first, including what it superseded.
@@ -908,10 +907,8 @@ class NuggetShelf:
         A deleted one can be named as long as the history has it (`history_days`). Of an existing
         one, the last 100 texts are kept even longer.
         """
-        from nuggets.maintenance.history import find_versions
-
         name = storable(name, "the name of a memory")
-        return find_versions(self._context, name, nugget)
+        return self._history.find_versions(name, nugget)
 
     def note_at(self, note_id: str, moment: str) -> MemoryNote | None:
         """A note as it was at a time, as far as the history reaches; None if there was none."""
@@ -921,11 +918,9 @@ class NuggetShelf:
 
     def commit(self, revision: int) -> Commit:
         """One commit of the history."""
-        from nuggets.maintenance.history import find_commit
-
         check_whole(revision, "a revision")
         with self._transactions.reading():
-            return find_commit(self._transactions, revision)
+            return self._history.find_commit(revision)
 
     def changes_in_effect(self, since: int = 0) -> Sequence[Commit]:
         """The commits after a revision that are neither undone nor an undo, newest first."""
@@ -938,16 +933,12 @@ class NuggetShelf:
 
     def undoable(self, revisions: Iterable[int]) -> set[int]:
         """Those of the commits that `undo` would revert now."""
-        from nuggets.maintenance.history import find_undoable
-
-        return find_undoable(self._transactions, revisions)
+        return self._history.find_undoable(revisions)
 
     def last_own_change(self) -> Commit:
         """The commit that `undo` reverts if none is named."""
-        from nuggets.maintenance.history import last_to_undo
-
         with self._transactions.reading():
-            return last_to_undo(self._context)
+            return self._history.last_to_undo()
 
     def undo(self, revision: int | None = None, dry_run: bool = False) -> Commit:
         """Revert a commit, by default this client's last change in this project that is not
@@ -957,12 +948,10 @@ class NuggetShelf:
         them. `Conflict` says which later change would be lost, or that the last change is not
         saved yet. `NotFound` names the last changes of others.
         """
-        from nuggets.maintenance.history import undo_commit
-
         if revision is not None:
             check_whole(revision, "a revision")
         check_flag(dry_run, "dry_run")
-        return undo_commit(self._context, self._memory_files, revision, dry_run=dry_run)
+        return self._history.undo_commit(self._memory_files, revision, dry_run=dry_run)
 
     def purge(self, name: str, nugget: str | None = None, *, dry_run: bool = False) -> "Purged":
         """Erase a memory from the shelf, its history and the memory files; returns where it was.
@@ -981,6 +970,12 @@ class NuggetShelf:
             return self._decisions().fact_to_purge(nugget, key).id
 
         return self._purge.erase_key(nugget, key, find_fact)
+
+    @property
+    def _history(self) -> "History":
+        from nuggets.maintenance.history import History
+
+        return History(self._context)
 
     def copy_index(self, most: int) -> CopyIndex:
         """What a local copy of this shelf should hold: at most so many visible notes, the most
@@ -1082,12 +1077,11 @@ class NuggetShelf:
         time. Notes and nuggets that could not have been made here are left out and named
         (`Intake.refused`).
         """
-        from nuggets.maintenance.history import as_other, recorded_past
         from nuggets.operations.shelf_import import OtherShelf
 
         refused: tuple[str, ...] = ()
         if isinstance(source, NuggetShelf):
-            stored = as_other(source._transactions)
+            stored = source._history.as_other()
             notes, invalid_notes = valid_records(stored.notes, checked_note)
             nuggets, invalid_nuggets = valid_records(stored.nuggets, checked_nugget)
             other_shelf = OtherShelf(notes, nuggets, stored.past)
@@ -1101,7 +1095,7 @@ class NuggetShelf:
             refused += private
         intake = self._update(
             "import_memories",
-            lambda d: d.import_memories(other_shelf, recorded_past(self._transactions)),
+            lambda d: d.import_memories(other_shelf, self._history.recorded_past()),
             dry_run=dry_run,
         )
         return intake._replace(refused=refused)
