@@ -118,49 +118,50 @@ def apply_edit(note: MemoryNote, line: str) -> tuple[str, str]:
     shown, edited = entry_text(line_for(note)), entry_text(line)
     title = note.title
     if edited.title is not None and edited.title != shown.title:
-        title = replace_shown(note.title, shown.title or "", edited.title, unescape_title)
+        shown_words = _words(shown.title or "", unescape_title)
+        title = _replace_shown(note.title, shown_words, _words(edited.title, unescape_title))
     content = edited.content
     if edited.title is None:  # the title in plain letters, or left out
         content = _MARK.sub("", content.removeprefix(note.title), count=1)
     if content == shown.content:
         return title, note.content
-    return title, replace_shown(note.content, shown.content, content, unescape)
+    shown_words = _words(shown.content, unescape)
+    return title, _replace_shown(note.content, shown_words, _words(content, unescape))
 
 
-def replace_shown(original: str, shown: str, edited: str, unescape: Callable[[str], str]) -> str:
-    """The original text with those words replaced that differ between `shown` and `edited`."""
+def _words(text: str, unescape: Callable[[str], str]) -> list[str]:
+    return [unescape(word) for word in text.split()]
+
+
+def _replace_shown(original: str, shown_words: list[str], edited_words: list[str]) -> str:
+    """The original text with those words replaced that differ between the shown and the edited
+    ones."""
     spans = [match.span() for match in _WORD.finditer(original) if visible(match[0])]
-    shown_words, edited_words = shown.split(), edited.split()
     end = len(original)
-    if _is_cut(original, spans, shown_words, unescape):
+    if _is_cut(original, spans, shown_words):
         spans = spans[: len(shown_words)]
         shown_words[-1] = shown_words[-1].removesuffix(ELLIPSIS)
         start, end = spans[-1]
-        if visible(original[start:end]) != unescape(shown_words[-1]):  # cut within a long word
-            end = start + len(unescape(shown_words[-1]))
+        if visible(original[start:end]) != shown_words[-1]:  # cut within a long word
+            end = start + len(shown_words[-1])
             spans[-1] = start, end
         if edited_words and edited_words[-1].endswith(ELLIPSIS):
             edited_words[-1] = edited_words[-1].removesuffix(ELLIPSIS)
             edited_words = list(filter(None, edited_words))
     if len(spans) == len(shown_words):
-        head = _replace_words(original[:end], spans, shown_words, edited_words, unescape)
+        head = _replace_words(original[:end], spans, shown_words, edited_words)
     else:  # invisible characters part what shows as one word
-        head = unescape(" ".join(edited_words))
+        head = " ".join(edited_words)
     rest = original[end:]
     return head + rest if head else rest.lstrip()
 
 
-def _is_cut(
-    original: str,
-    spans: list[tuple[int, int]],
-    shown_words: list[str],
-    unescape: Callable[[str], str],
-) -> bool:
+def _is_cut(original: str, spans: list[tuple[int, int]], shown_words: list[str]) -> bool:
     if not shown_words or not shown_words[-1].endswith(ELLIPSIS) or len(spans) < len(shown_words):
         return False
     start, end = spans[len(shown_words) - 1]
     is_last = len(spans) == len(shown_words)
-    return not (is_last and visible(original[start:end]) == unescape(shown_words[-1]))
+    return not (is_last and visible(original[start:end]) == shown_words[-1])
 
 
 def _replace_words(
@@ -168,7 +169,6 @@ def _replace_words(
     spans: list[tuple[int, int]],
     shown_words: list[str],
     edited_words: list[str],
-    unescape: Callable[[str], str],
 ) -> str:
     """Replace words of a text in their places; `shown_words`: as they were shown."""
     from difflib import SequenceMatcher
@@ -180,7 +180,7 @@ def _replace_words(
         if step == "equal":
             parts.append(text[ends[begin] : ends[stop]])
         elif step != "delete":
-            words = unescape(" ".join(edited_words[edited_begin:edited_stop]))
+            words = " ".join(edited_words[edited_begin:edited_stop])
             gap = text[ends[begin] : spans[begin][0]] if step == "replace" else " "
             parts.append(gap + words if begin or step == "replace" else f"{words} ")
     parts.append(text[ends[-1] :])
