@@ -68,7 +68,11 @@ class MemoryFiles:
         """What promotion to this file, or with "" to a new one, would do; why for every note, and
         which sessions count for it."""
         with self._transactions.reading() as view:
-            plan = self.promote(path, project, dry_run=True)
+            text = file_access.read(path) if path else ""
+            decided = self._decide_edits(path, project, text)
+            after = load_state(view.state)  # all notes, because each gets an explanation
+            after.apply(decided.changes)
+            plan = self._merge(text, after.notes, after, path, project, decided.written)
             recalled = {note.id: note for note in view.state.notes.with_hits(1)}
             hits = {(hit.note_id, hit.session): hit for hit in self._transactions.store.hits()}
         explanations = [
@@ -77,23 +81,12 @@ class MemoryFiles:
             else why
             for why in plan.explanations
         ]
-        return plan._replace(explanations=explanations)
+        return plan._replace(explanations=explanations, edits=decided.edits)
 
-    def promote(
-        self, path: str, project: str, dry_run: bool, *, is_named: bool = True
-    ) -> Promotion:
-        """Take over people's edits, then promote to one file; `dry_run` writes nothing and
-        explains every note. A file that nobody named is recorded only with an entry."""
-        transactions = self._transactions
-        if dry_run:
-            with transactions.reading() as view:  # all notes, because each gets an explanation
-                text = file_access.read(path) if path else ""
-                decided = self._decide_edits(path, project, text)
-                after = load_state(view.state)
-                after.apply(decided.changes)
-                done = self._merge(text, after.notes, after, path, project, decided.written)
-                return done._replace(edits=decided.edits)
-        with transactions.exclusive():
+    def promote(self, path: str, project: str, *, is_named: bool = True) -> Promotion:
+        """Take over people's edits, then promote to one file. A file that nobody named is recorded
+        only with an entry."""
+        with self._transactions.exclusive():
             self._move_record(path)
             for _ in range(file_access.ATTEMPTS):
                 promotion = self._promote_once(path, project)
@@ -307,7 +300,7 @@ class MemoryFiles:
             has_folder = os.path.isdir(os.path.dirname(os.path.dirname(path)))  # of the project
             if path in expected or (has_folder and not self._was_removed(path)):
                 try:
-                    count += self.promote(path, project, dry_run=False, is_named=False).new_count
+                    count += self.promote(path, project, is_named=False).new_count
                 except NuggetsError as problem:
                     problems.append(problem)
         return count, problems
