@@ -76,6 +76,22 @@ def test_a_new_member_logs_in_and_works(tmp_path: Path) -> None:
     assert "nuggets login" in after.err
 
 
+def test_what_needs_a_memory_file_here_says_so(tmp_path: Path) -> None:
+    directory = str(tmp_path / "shelf")
+    with served(directory, "--require-token") as server:
+        env = {
+            "NUGGETS_DIR": server.url.partition("/?")[0].rstrip("/"),
+            "NUGGETS_TOKEN": (tmp_path / "shelf" / "token").read_text().strip(),
+        }
+        reflected = run_process("reflect", env=env)
+        promoted = run_process("promote", env=env)
+
+    assert reflected.code == 0
+    assert "Not promoted: " in reflected.out
+    assert promoted.code == 2
+    assert "this needs a shelf on this machine" in promoted.err
+
+
 @pytest.mark.parametrize(
     ("answer", "complaint"),
     [
