@@ -1256,18 +1256,14 @@ class NuggetShelf:
     def memory_path(self, path: StrPath | None = None) -> str:
         """The memory file of this project: `path`, the setting `memory_file`, the agent's own, or
         one in the shelf's directory. `NotFound` for a shelf in memory that has none of these."""
-        from nuggets.maintenance.promotion.file_access import locate
+        from nuggets.maintenance.promotion.file_access import locate, shelf_path
 
         checked_path = (
             "" if path is None else storable(path_text(path), "the path of a memory file")
         )
         configured = checked_path or self.settings["memory_file"]
-        return locate(configured, self.location, self._own_memory_path())
-
-    def _own_memory_path(self) -> str:
-        from nuggets.maintenance.promotion.file_access import shelf_path
-
-        return shelf_path(self._transactions.store.directory, self.project)
+        own = shelf_path(self._transactions.store.directory, self.project)
+        return locate(configured, self.location, own)
 
     def read_memory_file(self, path: StrPath | None = None) -> tuple[str, Sequence[str]]:
         """The text of the memory file, and the lines that are left out of it.

@@ -138,20 +138,20 @@ class MemoryFiles:
         mark = f"{FILE_MARK}{path}"
         record = self._record_to_json(path, project, written, text)
         if self._transactions.state.marks.get(mark) != record:
-            changes = Changes(marks={mark: record}, action="promote", client=self._context.client)
-            self._transactions.write(changes)
+            self._write_marks({mark: record})
 
-    def _checksum(self, path: str, text: str) -> str:
-        whole = replace_block("", text) if is_block_file(path) else text
-        return checksum(path, whole.encode())
+    def _write_marks(self, marks: Mapping[str, Any]) -> None:
+        changes = Changes(marks=marks, action="promote", client=self._context.client)
+        self._transactions.write(changes)
 
     def _record_to_json(
         self, path: str, project: str, written: WrittenEntries, text: str, problem: str = ""
     ) -> dict[str, Any]:
+        whole = replace_block("", text) if is_block_file(path) else text
         record = {
             "project": project,
             "written": written.to_json(),
-            "checksum": self._checksum(path, text),
+            "checksum": checksum(path, whole.encode()),
         }
         return {**record, "problem": problem} if problem else record
 
@@ -162,10 +162,7 @@ class MemoryFiles:
             if path not in self.written_files():
                 return False
             file_access.rewrite(path, lambda text: (self._without_entries(path, text), None))
-            changes = Changes(
-                marks={f"{FILE_MARK}{path}": None}, action="promote", client=self._context.client
-            )
-            self._transactions.write(changes)
+            self._write_marks({f"{FILE_MARK}{path}": None})
             return True
 
     def _without_entries(self, path: str, text: str) -> str:
@@ -214,15 +211,15 @@ class MemoryFiles:
             transactions.state, project, self._context.now(), self._earlier_lines, elsewhere
         )
         pinned = self._pinned_ids()
-        return import_edits(
-            shelf,
-            path,
-            text,
-            self.record_of(path),
-            lambda note: why_not(
-                note, project, self._promote_after, self._context.now(), is_pinned=note.id in pinned
-            ),
-        )
+
+        def refusal(note: MemoryNote) -> str:
+            return self._why_not(note, project, is_pinned=note.id in pinned)
+
+        return import_edits(shelf, path, text, self.record_of(path), refusal)
+
+    def _why_not(self, note: MemoryNote, project: str, *, is_pinned: bool) -> str:
+        now = self._context.now()
+        return why_not(note, project, self._promote_after, now, is_pinned=is_pinned)
 
     def _earlier_lines(self, note_id: str) -> set[str]:
         """Hashes of the lines that a note had before, as far as the history reaches."""
@@ -275,9 +272,7 @@ class MemoryFiles:
 
     def pin(self, path: str, note: MemoryNote) -> Changes:
         """Pin a note to the file of the current project, also if a person removed its entry."""
-        reason = why_not(
-            note, self._context.project, self._promote_after, self._context.now(), is_pinned=True
-        )
+        reason = self._why_not(note, self._context.project, is_pinned=True)
         if reason:
             raise InvalidInput(f"{note.title!r:.80} cannot be pinned to MEMORY.md: {reason}")
         marks = pin_marks(note.id)
@@ -359,13 +354,8 @@ class MemoryFiles:
         """Record a file that moved with this project under its new path."""
         recorded, marks = self._recorded_path(path), self._transactions.state.marks
         if recorded != path:
-            moved = {
-                f"{FILE_MARK}{path}": marks[f"{FILE_MARK}{recorded}"],
-                f"{FILE_MARK}{recorded}": None,
-            }
-            self._transactions.write(
-                Changes(marks=moved, action="promote", client=self._context.client)
-            )
+            record = marks[f"{FILE_MARK}{recorded}"]
+            self._write_marks({f"{FILE_MARK}{path}": record, f"{FILE_MARK}{recorded}": None})
 
     def has_entry(self, path: str, note_id: str) -> bool:
         """Whether the entry of a note is in the file now; people may have removed it."""
@@ -410,15 +400,10 @@ class MemoryFiles:
                 places = {place.path: place for place in recorded_locations(view.state.marks)}
             projects |= {path: place.project for path, place in places.items()}
             for location, project in projects.items():
+                own = file_access.shelf_path(self._transactions.store.directory, project)
                 with suppress(NotFound):
-                    files.setdefault(self._standard_path(location, project), project)
+                    files.setdefault(file_access.locate("", location, own), project)
         return files
-
-    def _standard_path(self, location: str, project: str) -> str:
-        return file_access.locate("", location, self._own_path(project))
-
-    def _own_path(self, project: str) -> str:
-        return file_access.shelf_path(self._transactions.store.directory, project)
 
     def files_mentioning(self, versions: Sequence[MemoryNote]) -> list[str]:
         """Files with a line of someone else that quotes a version of a note."""
