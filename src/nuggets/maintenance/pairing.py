@@ -295,8 +295,8 @@ class Pairing:
             size = 0
         if before.is_canonical and content.startswith(before.content):
             size = max(size, len(before.content))
-        reader = _LogReader(machine, self._cipher, iso(parse(self._context.now()) + CLOCKS_DIFFER))
-        return reader.read(content, size)
+        latest = iso(parse(self._context.now()) + CLOCKS_DIFFER)
+        return _read_lines(content, size, machine, self._cipher, latest)
 
     def _write(self, machine: str, new: list[Change], everything: Replica) -> None:
         """Append to our log, or write it anew without what was purged, superseded or damaged."""
@@ -360,53 +360,49 @@ class Pairing:
             save_register(self._register_path, left._asdict())
 
 
-class _LogReader:
-    """Reads the log of a machine."""
+def _read_lines(content: bytes, checked: int, machine: str, cipher: Cipher, latest: str) -> _Log:
+    """The log of a machine with its changes. A last line that does not end yet is on its way.
 
-    def __init__(self, machine: str, cipher: Cipher, latest: str) -> None:
-        self._machine = machine
-        self._cipher = cipher
-        self._latest = latest  # the time of a change cannot be later: clocks differ less
-
-    def read(self, content: bytes, checked: int) -> _Log:
-        """Its changes. A last line that does not end yet is on its way. `checked`: so many bytes
-        were checked before."""
-        changes: list[Change] = []
-        problems: list[str] = []
-        is_canonical, last, end = True, 0, 0
-        for number, line in enumerate(content.split(b"\n")[:-1], 1):
-            where = f"{_log_name(self._machine)}, line {number}"
-            end += len(line) + 1
-            try:
-                for part in self._decode(line, where):
-                    if end <= checked:
-                        change = read_line(part, self._machine)
-                    else:
-                        change = check_line(part, self._machine, where)
-                        is_canonical &= to_line(change).encode() == part
-                    if change.number <= last:
-                        raise InvalidInput(f"{where}: it is not in order")
-                    if change.at > self._latest:
-                        later = "its time lies ahead, and it is taken in then"
-                        problems.append(f"{where}: {later}; are the clocks right?")
-                        return _Log(content, tuple(changes), tuple(problems), is_canonical=False)
-                    last = change.number
-                    changes.append(change)
-            except InvalidInput as problem:
-                problems.append(str(problem))
-        return _Log(content, tuple(changes), tuple(problems), is_canonical and not problems)
-
-    def _decode(self, line: bytes, where: str) -> Iterable[bytes]:
-        if not line.strip():
-            return ()
-        if len(line) > LONGEST_LINE:
-            raise InvalidInput(f"{where}: it is too long")
-        if self._cipher == PLAIN:
-            return (line,)
+    `checked`: so many bytes were checked before. `latest`: no change can be later, because clocks
+    differ less.
+    """
+    changes: list[Change] = []
+    problems: list[str] = []
+    is_canonical, last, end = True, 0, 0
+    for number, line in enumerate(content.split(b"\n")[:-1], 1):
+        where = f"{_log_name(machine)}, line {number}"
+        end += len(line) + 1
         try:
-            return self._cipher.decrypt(line).splitlines()
-        except ValueError as problem:
-            raise InvalidInput(f"{where}: {problem}") from None
+            for part in _decrypt(line, cipher, where):
+                if end <= checked:
+                    change = read_line(part, machine)
+                else:
+                    change = check_line(part, machine, where)
+                    is_canonical &= to_line(change).encode() == part
+                if change.number <= last:
+                    raise InvalidInput(f"{where}: it is not in order")
+                if change.at > latest:
+                    later = "its time lies ahead, and it is taken in then"
+                    problems.append(f"{where}: {later}; are the clocks right?")
+                    return _Log(content, tuple(changes), tuple(problems), is_canonical=False)
+                last = change.number
+                changes.append(change)
+        except InvalidInput as problem:
+            problems.append(str(problem))
+    return _Log(content, tuple(changes), tuple(problems), is_canonical and not problems)
+
+
+def _decrypt(line: bytes, cipher: Cipher, where: str) -> Iterable[bytes]:
+    if not line.strip():
+        return ()
+    if len(line) > LONGEST_LINE:
+        raise InvalidInput(f"{where}: it is too long")
+    if cipher == PLAIN:
+        return (line,)
+    try:
+        return cipher.decrypt(line).splitlines()
+    except ValueError as problem:
+        raise InvalidInput(f"{where}: {problem}") from None
 
 
 def _log_name(machine: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from nuggets.domain import codec
 from nuggets.domain.records import NO_EXTRA, Changes, MemoryNote
+from nuggets.domain.state import State
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.atomic_files import unwritable
 from nuggets.filesystem.current_project import SHARED_FOLDER
@@ -66,18 +67,6 @@ class Sharing(NamedTuple):
     repository: Identity = Identity()
 
 
-def sharing_of(marks: Mapping[str, Any], root: str, repository: Identity) -> Sharing:
-    """What the person allowed for this repository in a checkout. Of another one in its place only
-    what came from it is known."""
-    value = marks.get(MARK + root)
-    if not isinstance(value, dict):
-        return Sharing(repository=repository)
-    sharing: Sharing = codec.from_json(Sharing, {**value})
-    if sharing.repository.agrees(repository):
-        return sharing
-    return Sharing(base=sharing.base, foreign=sharing.foreign, repository=repository)
-
-
 class ProjectSharing:
     """The shared memories of one checkout of a project."""
 
@@ -90,9 +79,23 @@ class ProjectSharing:
         self._root = root
         self._repository = repository
 
+    def _sharing_in(self, state: State) -> Sharing:
+        """What the person allowed for this repository in a checkout. Of another one in its place
+        only what came from it is known."""
+        value, repository = state.marks.get(MARK + self._root), self._repository()
+        if not isinstance(value, dict):
+            return Sharing(repository=repository)
+        sharing: Sharing = codec.from_json(Sharing, {**value})
+        if sharing.repository.agrees(repository):
+            return sharing
+        return Sharing(base=sharing.base, foreign=sharing.foreign, repository=repository)
+
+    def _marks_of(self, sharing: Sharing) -> dict[str, Any]:
+        return {MARK + self._root: codec.to_json(sharing)}
+
     def sharing(self) -> Sharing:
         with self._transactions.reading() as view:
-            return sharing_of(view.state.marks, self._root, self._repository())
+            return self._sharing_in(view.state)
 
     def needs_trust(self) -> bool:
         """Are there memories that the person has not been asked about?"""
@@ -117,7 +120,7 @@ class ProjectSharing:
     def _preview(self, writes: bool) -> SyncResult:
         notes, unread, problems = self._read()
         with self._transactions.reading() as view:
-            base = sharing_of(view.state.marks, self._root, self._repository()).base
+            base = self._sharing_in(view.state).base
             plan = plan_intake(
                 view.state, self._context.project, notes, unread, base, self._context.now()
             )
@@ -135,8 +138,8 @@ class ProjectSharing:
             if statement_digest(note) == sharing.base.get(note.id, statement_digest(note))
         )
         withdrawn = Sharing(is_asked=True, repository=self._repository())
-        mark = {MARK + self._root: codec.to_json(withdrawn)}
-        changes = Changes(drop=tuple(note.id for note in dropped), marks=mark)
+        marks = self._marks_of(withdrawn)
+        changes = Changes(drop=tuple(note.id for note in dropped), marks=marks)
         self._transactions.update("untrust_project", self._context.client, lambda: (changes, None))
         return dropped
 
@@ -174,21 +177,21 @@ class ProjectSharing:
     ) -> SharingPlan:
         def decide() -> tuple[Changes, SharingPlan]:
             state = self._transactions.state
-            base = sharing_of(state.marks, self._root, self._repository()).base
+            base = self._sharing_in(state).base
             plan = plan_intake(
                 state, self._context.project, notes, unread, base, self._context.now()
             )
             foreign = (*sharing.foreign, *(note.id for note in plan.came.added))
             after = sharing._replace(fingerprint=fingerprint, base=plan.base, foreign=foreign)
-            mark = {MARK + self._root: codec.to_json(after)}
-            return plan.changes._replace(marks={**plan.changes.marks, **mark}), plan
+            marks = {**plan.changes.marks, **self._marks_of(after)}
+            return plan.changes._replace(marks=marks), plan
 
         return self._transactions.update("take_in_shared", self._context.client, decide)
 
     def _write(self, notes: list[MemoryNote]) -> ExportPlan:
         """The files first: a base that names files which are not there would retire memories."""
         with self._transactions.reading() as view:
-            sharing = sharing_of(view.state.marks, self._root, self._repository())
+            sharing = self._sharing_in(view.state)
             plan = plan_export(view.state, self._context.project, notes, sharing.base)
         if plan.texts or plan.removed:
             write_shared_files(self._root, plan.texts, plan.removed)
@@ -201,7 +204,7 @@ class ProjectSharing:
 
         def decide() -> tuple[Changes, None]:
             known = sharing._replace(repository=self._repository())
-            return Changes(marks={MARK + self._root: codec.to_json(known)}), None
+            return Changes(marks=self._marks_of(known)), None
 
         self._transactions.update("share_project", self._context.client, decide)
 

@@ -322,14 +322,17 @@ class NuggetShelf:
         client = _client(client, at_work)
         if client.reads_first and self._readings is None:
             self._readings = permissions.ReadingRecord()
+        return self._view_with(_client=client)
+
+    def _view_with(self, **changed: Any) -> Self:
+        """The same shelf, on the same store, with this changed."""
         view = object.__new__(type(self))
-        vars(view).update(vars(self), _client=client)
+        vars(view).update(vars(self), **changed)
         return view
 
     def for_caller(self, caller: "Caller") -> Self:
         """The same shelf for a client on another machine. No file is read at its word."""
-        view = self.for_client(caller.client)
-        vars(view).update(
+        return self.for_client(caller.client)._view_with(
             _caller=caller,
             _project=caller.project,
             _named_project=caller.project,
@@ -337,13 +340,11 @@ class NuggetShelf:
             _folder=None,
             _records_location=True,
         )
-        return view
 
     def for_project(self, name: str) -> Self:
         """The same shelf for someone who works in another project: its folder, its id, the name of
         its folder, or "" for none."""
-        view = object.__new__(type(self))
-        vars(view).update(vars(self))
+        view = self._view_with()
         view.project = ""
         if os.path.isabs(name) and os.path.isdir(name):
             view._folder = name
