@@ -404,3 +404,16 @@ def test_a_restored_shelf_brings_no_trust_along(team: Path, nuggets: Nuggets) ->
 
     assert restored.code == 0, restored.err
     assert not trusted(team, nuggets)
+
+
+def test_a_nuggets_name_is_spelled_as_it_is_here(
+    team: Path, nuggets: Nuggets, become: Person
+) -> None:
+    """And nobody writes the files again because others spell it otherwise."""
+    nuggets("remember", "Locations", "own", "here")
+    before = files(team / "first")
+    nuggets("project", "share")
+
+    spelled = {note["nuggetName"] for note in nuggets("note", "list", "--json").json}
+    assert spelled == {"Locations", "decisions"}
+    assert files(team / "second")["auth handler"] == before["auth handler"]

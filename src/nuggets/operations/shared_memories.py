@@ -22,6 +22,7 @@ from nuggets.errors import InvalidInput
 from nuggets.language.personal_words import is_personal
 from nuggets.language.text import fold_case, visible
 from nuggets.named_tuple import NamedTuple
+from nuggets.operations.external_edits import NuggetSpellings
 from nuggets.operations.session_notes import is_session_note
 
 SHARED_SCOPES = ("project", "shared")  # never what is about a person
@@ -82,7 +83,8 @@ def unfitness(note: MemoryNote) -> str:
 
 def statement_digest(note: MemoryNote) -> str:
     """Equal for two versions that state the same."""
-    statement = [getattr(note, field) for field in _STATEMENT]
+    spelled_alike = note._replace(nugget_name=fold_case(note.nugget_name))
+    statement = [getattr(spelled_alike, field) for field in _STATEMENT]
     return hashlib.sha256(codec.dumps(statement).encode(errors="replace")).hexdigest()[:16]
 
 
@@ -146,6 +148,7 @@ class _Intake:
         self._base = dict(base)
         facts = state.notes.find(project=project, kind="fact")
         self._keys = {identity_of(fact): fact.id for fact in facts if not fact.hidden}
+        self._names = NuggetSpellings(state)
         self._put: dict[str, MemoryNote] = {}
         self._added: list[MemoryNote] = []
         self._updated: list[MemoryNote] = []
@@ -155,11 +158,8 @@ class _Intake:
         for note in notes:
             self._take(note)
         retired = self._retire({note.id for note in notes} | unread)
-        names = {fold_case(note.nugget_name): note.nugget_name for note in self._put.values()}
-        new_nuggets = [
-            NuggetConfig(n) for fold, n in names.items() if fold not in self._state.nuggets
-        ]
-        changes = Changes(put=tuple(self._put.values()), put_nuggets=tuple(new_nuggets))
+        new_nuggets = tuple(map(NuggetConfig, self._names.new))
+        changes = Changes(put=tuple(self._put.values()), put_nuggets=new_nuggets)
         came = SyncResult(tuple(self._added), tuple(self._updated), tuple(retired))
         return SharingPlan(changes, self._base, came._replace(problems=tuple(self._problems)))
 
@@ -186,7 +186,7 @@ class _Intake:
         return note.kind != "fact" or self._keys.get(identity_of(note), note.id) == note.id
 
     def _accept(self, note: MemoryNote, digest: str) -> None:
-        self._put[note.id] = note
+        self._put[note.id] = note = self._names.apply(note)
         self._base[note.id] = digest
         if note.kind == "fact":
             self._keys[identity_of(note)] = note.id
