@@ -10,7 +10,7 @@ import pytest
 
 from nuggets.interfaces.connect.hosts import JsonItem, host_entries
 from nuggets.interfaces.hooks.host_payload import event_of, files_of
-from nuggets.interfaces.mcp.maintenance_tools import FEW_TOOLS
+from nuggets.interfaces.mcp.server import FEW_TOOLS
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = ROOT / "plugins"

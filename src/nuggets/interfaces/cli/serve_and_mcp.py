@@ -140,8 +140,7 @@ def _open(url: str) -> None:
 )
 def _mcp(call: Call) -> Outcome:
     check_extra("mcp", "the MCP server")
-    from nuggets.interfaces.mcp.maintenance_tools import ALL_TOOLS, FEW_TOOLS
-    from nuggets.interfaces.mcp.server import ServerContext, serve_stdio
+    from nuggets.interfaces.mcp.server import ALL_TOOLS, FEW_TOOLS, ServerContext, serve_stdio
     from nuggets.interfaces.scheduler import Heartbeat
 
     tools = ALL_TOOLS if call.options.tools == "all" else FEW_TOOLS

@@ -1,6 +1,6 @@
-"""Tools that read: recall, search_notes, get_note, list_notes, status."""
+"""Tools that read: recall, search_notes, get_note, list_notes, status, sessions."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 from nuggets.domain import codec, times
@@ -26,6 +26,7 @@ from nuggets.interfaces.mcp.tool_definition import (
     index_entry,
     recall_fields,
     room_for,
+    session_entry,
     tool,
 )
 from nuggets.interfaces.prompt_quoting import PREFACE, fence, fence_note, project_name
@@ -281,3 +282,68 @@ def _status(call: ToolCall, nugget: str | None = None) -> Answer:
         "warnings": warnings,
     }
     return Answer(shape, "\n".join(lines))
+
+
+# --- notes of sessions with agents: list, show, search -----------------------------------------
+
+
+SESSIONS_LISTED = 10  # unless more are asked for; what fits is bounded by `ROOM`
+SESSION_TITLE = 100  # characters of a title in the list
+NO_SESSION = (
+    "There is no note of such a session here. Hooks write them; all=true asks for every project."
+)
+
+
+@tool(
+    "Earlier sessions",
+    "See what earlier sessions with any agent in this project were about (goal, decisions, "
+    "open points), when the user asks where you were or to continue something.",
+    INDEX,
+    READ,
+)
+def _sessions(
+    call: ToolCall,
+    query: str | None = None,
+    session: Annotated[str, "id: only this one"] | None = None,
+    all: Annotated[bool, "of all projects"] = False,
+    limit: int = SESSIONS_LISTED,
+) -> Answer:
+    limit = max(1, limit)
+    if session is not None:
+        return _session_answer(call, [call.shelf.get_session(session)], 1)
+    if query is not None:
+        found = call.shelf.search_sessions(query, limit, all_projects=all)
+        return _session_answer(call, [result.note for result in found], len(found))
+    notes = call.shelf.sessions(all_projects=all)
+    return _session_answer(call, notes[:limit], len(notes))
+
+
+def _session_answer(call: ToolCall, notes: Sequence[MemoryNote], total: int) -> Answer:
+    """The first session whole, of the others the titles, as many as fit."""
+    if not notes:
+        return Answer({"results": [], "omitted": 0}, NO_SESSION)
+    shapes = [_session(call, note, is_whole=not i) for i, note in enumerate(notes)]
+    shapes = shapes[: room_for(len(codec.dumps(shape)) for shape in shapes)]
+    omitted = total - len(shapes)
+    first, *others = notes[: len(shapes)]
+    lines = [PREFACE, fence_note(first, first.content, project=call.shelf.project, now=call.now)]
+    if others:
+        lines += ["Others:", fence("\n".join(_session_line(call, note) for note in others))]
+        lines.append("Read one of them: sessions with session=its id.")
+    if omitted:
+        lines.append(f"{omitted} more: ask with a query, or raise limit.")
+    return Answer({"results": shapes, "omitted": omitted}, "\n".join(lines))
+
+
+def _session(call: ToolCall, note: MemoryNote, *, is_whole: bool) -> Json:
+    foreign = call.shelf.is_foreign(note)
+    return {
+        "note": session_entry(note, foreign, is_whole),
+        "foreign": foreign,
+    }
+
+
+def _session_line(call: ToolCall, note: MemoryNote) -> str:
+    where = f", {project_name(note.project)}" if call.shelf.is_foreign(note) else ""
+    title, age = one_line(note.title, SESSION_TITLE), times.age(note.updated_at, call.now)
+    return f"{note.id} | {title} ({age}{where})"

@@ -15,7 +15,7 @@ from nuggets.domain import times
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.hook_files import log_problem, recorded_session
 from nuggets.filesystem.shelf_location import directory_of, is_database, is_server
-from nuggets.interfaces.mcp.maintenance_tools import FEW_TOOLS
+from nuggets.interfaces.mcp import read_tools, write_tools
 from nuggets.interfaces.mcp.protocol_types import (
     INSTRUCTIONS,
     MARKDOWN,
@@ -29,7 +29,7 @@ from nuggets.interfaces.mcp.protocol_types import (
     resource_text,
     tool_to_protocol,
 )
-from nuggets.interfaces.mcp.tool_definition import Tool, ToolCall
+from nuggets.interfaces.mcp.tool_definition import Tool, ToolCall, tools_of
 from nuggets.interfaces.prompt_quoting import camel_case, fence_refusal, name_tools
 from nuggets.operations.permissions import AGENT, Client, name_agent
 from nuggets.settings import Settings
@@ -46,6 +46,12 @@ OPENING_SECONDS = 1.0  # the handshake comes first
 LOOKING_SECONDS = 60.0  # between two looks for a shelf, one call of stat each
 PROGRESS_SECONDS = 2.0  # between two notifications to a client that waits
 WRITES_KNOWN = 1000  # only the session's last ones are kept
+
+# Few tools are offered, because their descriptions fill every conversation; all with `--tools all`.
+ONLY_IF_ALL = ("list_notes", "merge_notes", "undo", "promote")
+_TOOLS = tools_of(read_tools, write_tools)
+FEW_TOOLS = tuple(tool for tool in _TOOLS if tool.name not in ONLY_IF_ALL)
+ALL_TOOLS = (*FEW_TOOLS, *(tool for tool in _TOOLS if tool.name in ONLY_IF_ALL))
 
 T = TypeVar("T")
 Handlers = dict[str, Any]

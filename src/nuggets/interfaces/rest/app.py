@@ -21,9 +21,8 @@ from nuggets.errors import NuggetsError
 from nuggets.interfaces.request_shelf import project_from_headers, shelf_of_request
 from nuggets.interfaces.rest import (
     events,
-    read_operations,
+    operations,
     shelf_endpoint,
-    write_operations,
 )
 from nuggets.interfaces.rest.guard import (
     Access,
@@ -37,12 +36,11 @@ from nuggets.interfaces.rest.operation_definition import (
     REVISION,
     Operation,
     document,
-    operations_of,
     parse_query,
 )
 from nuggets.shelf import NuggetShelf
 
-OPERATIONS = operations_of(read_operations, write_operations)
+OPERATIONS = [part for part in vars(operations).values() if isinstance(part, Operation)]
 PAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "ui")
 _CODES = {404: "not_found", 405: "not_allowed"}
 

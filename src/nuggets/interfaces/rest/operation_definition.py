@@ -91,13 +91,6 @@ def operation(
     return define
 
 
-def operations_of(*modules: Any) -> list[Operation]:
-    """The operations that these modules define."""
-    return [
-        part for module in modules for part in vars(module).values() if isinstance(part, Operation)
-    ]
-
-
 def parse_query(pairs: Iterable[tuple[str, str]], kinds: Mapping[str, Any]) -> dict[str, Any]:
     """The values of a query string by name, flags and numbers as such."""
     values: dict[str, Any] = {}
