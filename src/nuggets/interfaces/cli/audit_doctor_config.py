@@ -125,7 +125,7 @@ def _settings_defects(settings: "Settings") -> "list[Defect]":
 
 def _connection_defects() -> "list[Defect]":
     """What keeps connected agents from working. `connect` and people repair that."""
-    from nuggets.interfaces.connect.connection_check import find_problems
+    from nuggets.interfaces.connect.settings_edits import find_problems
     from nuggets.stores.base import Defect
 
     try:
