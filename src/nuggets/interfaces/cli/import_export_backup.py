@@ -35,9 +35,14 @@ from nuggets.interfaces.cli.terminal_output import (
 )
 from nuggets.interfaces.importers import Json, Records
 from nuggets.interfaces.importers.discovery import Offer, discover
-from nuggets.interfaces.importers.own_shelves import is_backup, is_shelf, open_copy
 from nuggets.interfaces.importers.past_sessions import link_sessions, read_transcripts
-from nuggets.interfaces.importers.recognition import read_path
+from nuggets.interfaces.importers.recognition import (
+    KNOWN,
+    is_backup,
+    is_shelf,
+    open_copy,
+    read_path,
+)
 from nuggets.maintenance.export_and_backup import FORMS
 from nuggets.maintenance.export_forms import FILE_FORMS
 from nuggets.maintenance.promotion.entries import line_for, without_caveats
@@ -48,13 +53,7 @@ _IS = ("is", "are")
 
 @command(
     "import",
-    argument(
-        "source",
-        nargs="*",
-        help="a shelf, a backup, Markdown (a file, a folder, a vault), instructions such as "
-        "CLAUDE.md, JSON, lines of JSON, CSV, a transcript of a session, what ChatGPT or Claude "
-        "exported, or the database of claude-mem, hippo, mcp-memory-service or opencode",
-    ),
+    argument("source", nargs="*", help=KNOWN),
     argument(
         "--discover",
         action="store_true",
@@ -368,13 +367,7 @@ def _open_source(location: str, project: str) -> Iterator[NuggetShelf]:
     """A shelf that is there; a backup is restored into a temporary directory first."""
     path = "" if is_database(location) else directory_of(location)
     if path and os.path.isfile(path):
-        from tempfile import TemporaryDirectory
-
-        with (
-            TemporaryDirectory(prefix="nuggets-copy-") as directory,
-            NuggetShelf(directory, project=project, short_lived=True) as shelf,
-        ):
-            shelf.restore(path)
+        with open_copy(path, project) as shelf:
             yield shelf
         return
     if path and not os.path.exists(os.path.join(path, "nuggets.db")):

@@ -39,28 +39,9 @@ class Records:
         self.is_promoted: Callable[[str], bool] = lambda line: False  # was a line written here?
         self.report: Callable[[str], None] = lambda text: None  # how far it is
 
-    def add(self, note: Json, place: str) -> None:
+    def add(self, note: Json, place: str) -> Json:
         self.notes.append(note)
         self.places.append(place)
-
-    def add_memory(
-        self,
-        place: str,
-        title: str,
-        text: str,
-        *,
-        identity: str,
-        at: str,
-        created: str = "",
-        tags: Iterable[object] = (),
-        **more: object,
-    ) -> Json:
-        """Add what another program wrote; `more`: of the note's documented JSON."""
-        note = make_note(
-            self.nugget, title, text, identity=identity, at=at, created=created, tags=tags
-        )
-        note.update(more)
-        self.add(note, place)
         return note
 
 
@@ -73,11 +54,13 @@ def make_note(
     at: str,
     created: str = "",
     tags: Iterable[object] = (),
+    **more: object,
 ) -> Json:
     """A note that another program wrote. The same identity gets the same id, so that reading a
     place again adds nothing twice.
 
-    `at`: when it was last changed; `created`: "" if that is not known.
+    `at`: when it was last changed; `created`: "" if that is not known; `more`: of the note's
+    documented JSON.
     """
     digest = hashlib.sha256(identity.encode(errors="surrogatepass")).hexdigest()
     return {
@@ -90,6 +73,7 @@ def make_note(
         "source": "inferred",  # nobody knows who told the other program
         "createdAt": created or at,
         "updatedAt": at,
+        **more,
     }
 
 

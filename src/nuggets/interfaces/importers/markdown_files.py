@@ -209,8 +209,8 @@ def read_instructions(text: str, name: str, at: str, found: Records) -> None:
     for block in _blocks(_without_our_block(body)):
         if is_memory_file and (found.is_promoted(block.text) or _is_listing(block.text)):
             continue
-        note = found.add_memory(
-            f"{name}, line {block.line + skipped}",
+        note = make_note(
+            found.nugget,
             "",
             block.text,
             identity=f"{stem} {block.text}",
@@ -222,6 +222,7 @@ def read_instructions(text: str, name: str, at: str, found: Records) -> None:
         if about:
             note["content"] += f"\n\nApplies to: {'; '.join(map(_as_line, about))}"
         note |= {"project": found.project, "scope": "project"} if found.project else {}
+        found.add(note, f"{name}, line {block.line + skipped}")
 
 
 def _as_line(value: object) -> str:

@@ -187,9 +187,8 @@ def read_entities(lines: Iterable[tuple[str, Json]], at: str, found: Records) ->
             found.problems.append(f"{place}: 'observations' is a list of texts")
         else:
             if name not in notes:
-                notes[name] = found.add_memory(
-                    place, name, "", identity=f"entity {name}", at=at, content=""
-                )
+                note = make_note(found.nugget, name, "", identity=f"entity {name}", at=at)
+                notes[name] = found.add({**note, "content": ""}, place)
             _add_observations(notes[name], line)
     for name, note in notes.items():
         note["content"] = note["content"] or name
