@@ -10,7 +10,7 @@ from nuggets.errors import InvalidInput, SettingsError
 from nuggets.filesystem.hook_files import missed_deadlines
 from nuggets.filesystem.shelf_location import directory_of, shown_location
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.cli.command_table import Call, Outcome, argument, command
+from nuggets.interfaces.cli import Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import (
     Progress,
     announce,

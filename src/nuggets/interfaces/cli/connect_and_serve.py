@@ -11,7 +11,7 @@ from nuggets.errors import InvalidInput, MissingExtra
 from nuggets.filesystem.current_project import checkout_root, current_project, is_repository
 from nuggets.filesystem.shelf_location import directory_of, written_location
 from nuggets.interfaces import open_shelf, pluralize
-from nuggets.interfaces.cli.command_table import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
+from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import escape_controls, print_text, style, warn
 from nuggets.interfaces.connect.hosts import HOSTS
 from nuggets.interfaces.hooks.host_payload import EVENTS

@@ -20,7 +20,7 @@ from nuggets.filesystem.current_project import (
 )
 from nuggets.filesystem.shelf_location import directory_of, is_database, shown_location
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.cli.command_table import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
+from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
 from nuggets.interfaces.cli.run_command import FILTER_ARGUMENTS, filters
 from nuggets.interfaces.cli.terminal_output import (
     Progress,

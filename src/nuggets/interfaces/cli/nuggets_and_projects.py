@@ -21,7 +21,7 @@ from nuggets.errors import Conflict, InvalidInput, NuggetsError
 from nuggets.facts.capacity import NEARLY_FULL
 from nuggets.filesystem.current_project import SHARED_FOLDER, name_of, root_of
 from nuggets.interfaces import json_responses, pluralize
-from nuggets.interfaces.cli.command_table import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
+from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import bar, escape_controls, one_line, style, table
 from nuggets.operations.session_notes import session_agent
 

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from nuggets import __version__
 from nuggets.errors import InvalidInput
-from nuggets.interfaces.cli.command_table import (
+from nuggets.interfaces.cli import (
     GROUPS,
     MODULES,
     Argument,

@@ -25,7 +25,7 @@ from nuggets.filesystem.atomic_files import unreadable
 from nuggets.filesystem.current_project import name_of
 from nuggets.filesystem.hook_files import waiting_order_paths
 from nuggets.interfaces import TRUST_QUESTION, explain_recognition, open_shelf, pluralize
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome, argument
+from nuggets.interfaces.cli import Call, Command, Outcome, argument
 from nuggets.interfaces.cli.terminal_output import (
     escape_controls,
     fit,

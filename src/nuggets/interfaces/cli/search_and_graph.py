@@ -8,7 +8,7 @@ from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote, SearchNotesResult
 from nuggets.filesystem.current_project import name_of
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.cli.command_table import Call, Outcome, argument, command
+from nuggets.interfaces.cli import Call, Outcome, argument, command
 from nuggets.interfaces.cli.run_command import (
     FILTER_ARGUMENTS,
     NAME_HELP,

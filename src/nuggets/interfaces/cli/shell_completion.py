@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from nuggets.errors import NuggetsError
 from nuggets.filesystem.current_project import current_project
 from nuggets.filesystem.shelf_location import default_location, directory_of
-from nuggets.interfaces.cli.command_table import (
+from nuggets.interfaces.cli import (
     GROUPS,
     MODULES,
     Argument,

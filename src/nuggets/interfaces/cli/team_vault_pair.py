@@ -14,7 +14,7 @@ from nuggets.errors import Conflict, InvalidInput, NuggetsError
 from nuggets.filesystem.shelf_location import parse_server_url
 from nuggets.filesystem.untrusted_folder import folder_fingerprint
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.cli.command_table import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
+from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import (
     LISTED,
     TITLE_WIDTH,
