@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from nuggets.interfaces import run_process
-from nuggets.interfaces.cli import GROUPS, find
+from nuggets.interfaces.cli import find, split_command
 
 
 def main() -> NoReturn:
@@ -32,33 +32,28 @@ def run_command(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    name, first = "", _command_index(arguments)
-    if arguments[first : first + 1] == ["hook"] and not {"-h", "--help"} & set(arguments):
-        # Hosts call it after every tool, so it does not load argparse.
-        from nuggets.interfaces.hooks.run_hook import main as hook
-
-        return hook([*arguments[:first], *arguments[first + 1 :]])
     if arguments[:1] == ["__complete"]:
         from nuggets.interfaces.cli.shell_completion import print_words
 
         return print_words(arguments[1:])
+    name, before, rest = split_command(arguments)
+    wants_help = bool({"-h", "--help"} & set(arguments))
+    if name == "hook" and not wants_help:
+        # Hosts call it after every tool, so it does not load argparse.
+        from nuggets.interfaces.hooks.run_hook import main as hook
+
+        return hook([*before, *rest])
     _import_argparse()
     from nuggets.interfaces.cli.parsing_and_help import parse_options, show_overview
 
-    if first < len(arguments):
-        name = arguments.pop(first)
-    if name in GROUPS:
-        first = _command_index(arguments, first)
-        if first < len(arguments):
-            name = f"{name} {arguments.pop(first)}"
-        elif name in ("queue", "sessions") and not {"--help", "-h"} & set(arguments):
-            name = f"{name} list"
+    if name in ("queue", "sessions") and not wants_help:
+        name = f"{name} list"
     command = find(name)
-    if command is None or {"--help", "-h", "--version"} & set(arguments[:first]):
-        return show_overview(name, arguments, first)
+    if command is None or {"--help", "-h", "--version"} & set(before):
+        return show_overview(name, before, rest)
     from nuggets.interfaces.cli.run_command import run
 
-    options = parse_options(name, command, arguments)
+    options = parse_options(name, command, [*before, *rest])
     return options if isinstance(options, int) else run(command, options)
 
 
@@ -96,13 +91,6 @@ def _flush_streams() -> None:
             stream.flush()
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def _command_index(arguments: Sequence[str], index: int = 0) -> int:
-    """The index of the command, after the global options that may come before it."""
-    while index < len(arguments) and arguments[index].startswith("-"):
-        index += 2 if arguments[index] == "--dir" else 1
-    return min(index, len(arguments))
 
 
 if __name__ == "__main__":

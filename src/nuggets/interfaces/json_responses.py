@@ -11,7 +11,6 @@ from nuggets.domain import codec
 from nuggets.domain.codec import Json
 from nuggets.domain.records import (
     Commit,
-    ExportsStatus,
     LeftNote,
     MemoryNote,
     MemoryVersion,
@@ -112,13 +111,6 @@ def caveats(shelf: "NuggetShelf", note: MemoryNote) -> Json:
     """What speaks against relying on a memory, if anything does."""
     against = list(shelf.caveats(note))
     return {"caveats": against} if against else {}
-
-
-def exports(status: ExportsStatus | None) -> Json | None:
-    """Which revision the exported files show; null for a shelf in memory."""
-    if status is None:
-        return None
-    return {"revision": status.revision, "behind": status.behind, "savedAt": status.saved_at}
 
 
 def warnings(shelf: "NuggetShelf") -> list[str]:

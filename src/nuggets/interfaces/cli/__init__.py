@@ -3,7 +3,7 @@
 Agents call it in hooks many times an hour, so the table imports none of them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -200,3 +200,16 @@ def find(name: str) -> Command | None:
             import_module(f"nuggets.interfaces.cli.{module}")
             return DEFINED[name]._replace(summary=DEFINED[name].summary or summary)
     return None
+
+
+def split_command(words: Sequence[str]) -> tuple[str, list[str], list[str]]:
+    """The name of a command, of one or two words; the global options before it; what follows it."""
+    name, before, rest = "", list[str](), list(words)
+    while rest and (not name or name in GROUPS):
+        word = rest.pop(0)
+        if word.startswith("-"):
+            before += [word, *rest[:1]] if word == "--dir" else [word]
+            del rest[: word == "--dir"]
+        else:
+            name = f"{name} {word}".strip()
+    return name, before, rest

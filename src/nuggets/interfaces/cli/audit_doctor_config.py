@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 @command("audit", examples=("nuggets audit", "nuggets audit --json"))
 def _audit(call: Call) -> Outcome:
     findings = call.shelf.audit()
-    shape = [{"kind": f.kind, "noteIds": list(f.note_ids), "detail": f.detail} for f in findings]
     concerned = {note_id for finding in findings for note_id in finding.note_ids}
     names = distinct_titles(call.shelf.get_notes(concerned).values())
     lines = []
@@ -48,7 +47,7 @@ def _audit(call: Call) -> Outcome:
             lines += [
                 style(line, "dim") for line in wrap_lines(_other_titles(finding, names), "    ")
             ]
-    return Outcome(shape, lines or ["No problems found."])
+    return Outcome(codec.to_json(findings), lines or ["No problems found."])
 
 
 def _other_titles(finding: "Finding", names: Mapping[str, str]) -> str:

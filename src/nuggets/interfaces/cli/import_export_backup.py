@@ -206,15 +206,10 @@ def _import_shelf(call: Call, source: str) -> Intake:
 def _outcome(call: Call, done: Intake, found: Records, credentials: list[str]) -> Outcome:
     dry_run = call.options.dry_run
     refused = [*found.problems, *done.refused]
-    is_json = call.options.json  # else thousands of notes would take a while for nothing
     shape = {
         "form": found.form,
-        "added": [codec.note_to_json(note) for note in (done.added if is_json else ())],
-        "updated": [codec.note_to_json(note) for note in (done.updated if is_json else ())],
-        "linked": done.linked,
-        "same": done.same,
-        "older": done.older,
-        "deleted": done.deleted,
+        # without --json thousands of notes would take a while for nothing
+        **(codec.to_json(done) if call.options.json else {}),
         "refused": refused,
         "credentials": credentials,
         "relationsLeftOut": found.left_out,

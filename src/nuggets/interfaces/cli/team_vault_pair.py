@@ -302,11 +302,6 @@ def _problem_lines(problems: Sequence[str]) -> list[str]:
     return listed_problems(f"Left as it is: {pluralize(len(problems), 'problem')}", problems)
 
 
-def _notes_to_json(done: "PairResult | VaultResult") -> dict[str, Any]:
-    """The result, with its notes in the documented JSON."""
-    return {codec.json_name(name): codec.to_json(value) for name, value in done._asdict().items()}
-
-
 # --- vault -------------------------------------------------------------------------------------
 
 
@@ -338,7 +333,7 @@ def _vault_once(call: Call) -> Outcome:
     ]
     lines.append(f"Files in {one_line(done.folder)}: {', '.join(counts)}")
     is_quiet = not (done.added or done.updated or done.removed or done.written or done.deleted)
-    shape = {**_notes_to_json(done), "dryRun": dry_run}
+    shape = {**codec.to_json(done), "dryRun": dry_run}
     lines += _problem_lines(done.problems)
     return Outcome(shape, lines, is_read_only=is_quiet and not done.problems)
 
@@ -430,7 +425,7 @@ def _pair_once(call: Call) -> Outcome:
         lines += _purged_lines(call, done)
         lines += _problem_lines(done.problems)
         is_quiet &= not (done.written or has_come_in or done.problems)
-    shape = {"pairs": [_notes_to_json(done) for done in results], "dryRun": options.dry_run}
+    shape = {"pairs": codec.to_json(results), "dryRun": options.dry_run}
     return Outcome(shape, lines, is_read_only=is_quiet)
 
 

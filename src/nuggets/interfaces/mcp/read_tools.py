@@ -278,7 +278,7 @@ def _status(call: ToolCall, nugget: str | None = None) -> Answer:
         "project": shelf.project,
         "session": call.session,
         "missedDeadlines": missed,
-        "exports": json_responses.exports(shelf.exports_status()),
+        "exports": codec.to_json(shelf.exports_status()),
         "warnings": warnings,
     }
     return Answer(shape, "\n".join(lines))

@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 
 from nuggets import __version__
 from nuggets.domain import times
+from nuggets.domain.codec import json_name
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.hook_files import log_problem, recorded_session
 from nuggets.filesystem.shelf_location import directory_of, is_database, is_server
@@ -30,7 +31,7 @@ from nuggets.interfaces.mcp.protocol_types import (
     tool_to_protocol,
 )
 from nuggets.interfaces.mcp.tool_definition import Tool, ToolCall, tools_of
-from nuggets.interfaces.prompt_quoting import camel_case, fence_refusal, name_tools
+from nuggets.interfaces.prompt_quoting import fence_refusal, name_tools
 from nuggets.operations.permissions import AGENT, Client, name_agent
 from nuggets.settings import Settings
 
@@ -175,7 +176,7 @@ def build_server(context: ServerContext, tools: Sequence[Tool] = FEW_TOOLS) -> S
 
 def _tool_handlers(context: ServerContext, tools: Sequence[Tool]) -> Handlers:
     offered = {tool.name: tool for tool in tools}
-    aliases = {camel_case(name): tool for name, tool in offered.items()}  # accepted, not listed
+    aliases = {json_name(name): tool for name, tool in offered.items()}  # accepted, not listed
     listed = types.ListToolsResult(tools=[tool_to_protocol(tool) for tool in tools])
 
     async def all_tools(ctx: Any, params: Any) -> types.ListToolsResult:

@@ -45,7 +45,7 @@ def _status(shelf: NuggetShelf) -> Any:
         "revision": shelf.revision,  # read first, as for the graph
         "project": shelf.project,
         "nuggets": [status._asdict() for status in shelf.list()],
-        "exports": json_responses.exports(shelf.exports_status()),
+        "exports": codec.to_json(shelf.exports_status()),
         "warnings": json_responses.warnings(shelf),
     }
 
