@@ -1,7 +1,7 @@
 """The JSON that operations answer with, the same for `--json`, REST and MCP.
 
 Single records become JSON in `codec`; answers made of several are built here. MCP leaves fields out
-(`mcp/tool_definition.py`).
+(`mcp/read_tools.py`).
 """
 
 from collections.abc import Sequence

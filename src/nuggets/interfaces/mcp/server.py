@@ -17,20 +17,23 @@ from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.hook_files import log_problem, recorded_session
 from nuggets.filesystem.shelf_location import directory_of, is_database, is_server
 from nuggets.interfaces.mcp import read_tools, write_tools
-from nuggets.interfaces.mcp.protocol_types import (
+from nuggets.interfaces.mcp.tools_and_resources import (
     INSTRUCTIONS,
     MARKDOWN,
     MEMORY,
     NOTE,
     PROMPTS,
     SESSIONS,
+    RepairedMessages,
+    Tool,
+    ToolCall,
     answer_to_protocol,
     prompt_text,
     refusal,
     resource_text,
     tool_to_protocol,
+    tools_of,
 )
-from nuggets.interfaces.mcp.tool_definition import Tool, ToolCall, tools_of
 from nuggets.interfaces.prompt_quoting import fence_refusal, name_tools
 from nuggets.operations.permissions import AGENT, Client, name_agent
 from nuggets.settings import Settings
@@ -303,8 +306,6 @@ def _prompt_handlers() -> Handlers:
 def serve_stdio(context: ServerContext, tools: Sequence[Tool] = FEW_TOOLS) -> None:
     """Serve this process's own input and output until the input ends."""
     from mcp.server.stdio import stdio_server
-
-    from nuggets.interfaces.mcp.protocol_types import RepairedMessages
 
     async def serve() -> None:
         server = build_server(context, tools)

@@ -8,11 +8,19 @@ from typing import Annotated, Literal
 from nuggets.domain import codec
 from nuggets.domain.codec import Json
 from nuggets.domain.names_and_tags import DEFAULT_NUGGET
-from nuggets.domain.records import Commit, MemoryScope, MemoryStability, MemoryType, WrittenNote
+from nuggets.domain.records import (
+    Commit,
+    MemoryNote,
+    MemoryScope,
+    MemoryStability,
+    MemoryType,
+    WrittenNote,
+)
 from nuggets.errors import Conflict, InvalidInput, NotFound
 from nuggets.interfaces import json_responses, pluralize, summarize_clean_up
 from nuggets.interfaces.json_schemas import some_of
-from nuggets.interfaces.mcp.tool_definition import (
+from nuggets.interfaces.mcp.read_tools import room_for
+from nuggets.interfaces.mcp.tools_and_resources import (
     ADD,
     CHANGE,
     HEAD,
@@ -20,10 +28,7 @@ from nuggets.interfaces.mcp.tool_definition import (
     TIDY,
     Answer,
     ToolCall,
-    receipt,
-    room_for,
     tool,
-    valid_in,
 )
 from nuggets.interfaces.prompt_quoting import fence, project_name
 from nuggets.language.text import one_line
@@ -283,3 +288,28 @@ def _promote(call: ToolCall, dry_run: bool = False) -> Answer:
         {"promoted": count, "project": call.shelf.project},
         f"{pluralize(count, 'new entry', 'new entries')} for MEMORY.md of {where}.",
     )
+
+
+# --- receipts -------------------------------------------------------------------------------------
+
+
+def receipt(verb: str, note: MemoryNote) -> Answer:
+    """The answer to a write: where the memory was stored and its source. Not its title, which may
+    be hostile text."""
+    text = (
+        f"{verb} {note.id} in nugget {note.nugget_name}, scope {note.scope}, {note.stability}, "
+        f"source {note.source}, valid {valid_in(note.project)}."
+    )
+    if not isinstance(note, WrittenNote) or not note.contradicts:
+        return Answer(json_responses.brief(note), text)
+    lines = (f"{other.id}: {one_line(other.content, 200)}" for other in note.contradicts)
+    return Answer(
+        {**json_responses.brief(note), **json_responses.contradictions(note)},
+        f"{text} It contradicts what is stored; both stand. If only the new one holds, call "
+        f"edit_note on {note.id} with supersedes:\n" + fence("\n".join(lines)),
+    )
+
+
+def valid_in(project: str) -> str:
+    """Where a memory is valid, for a receipt."""
+    return f"only in project {project_name(project)}" if project else "in every project"
