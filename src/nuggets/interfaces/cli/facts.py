@@ -23,13 +23,7 @@ from nuggets.interfaces.cli.run_command import (
     where_valid,
     written_note_outcome,
 )
-from nuggets.interfaces.cli.terminal_output import (
-    escape_controls,
-    fit,
-    one_line,
-    style,
-    table,
-)
+from nuggets.interfaces.cli.terminal_output import escape_controls, fit, one_line, style, table
 
 
 @command(

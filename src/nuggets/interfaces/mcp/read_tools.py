@@ -16,14 +16,7 @@ from nuggets.domain.records import (
 from nuggets.filesystem.hook_files import missed_deadlines
 from nuggets.interfaces import explain_recognition, json_responses, pluralize
 from nuggets.interfaces.json_schemas import some_of
-from nuggets.interfaces.mcp.tools_and_resources import (
-    INDEX,
-    ITEMS,
-    READ,
-    Answer,
-    ToolCall,
-    tool,
-)
+from nuggets.interfaces.mcp.tools_and_resources import INDEX, ITEMS, READ, Answer, ToolCall, tool
 from nuggets.interfaces.prompt_quoting import PREFACE, fence, fence_note, project_name
 from nuggets.language.text import one_line
 from nuggets.operations.permissions import AT_A_GLANCE

@@ -19,23 +19,9 @@ from nuggets.domain.limits import Name
 from nuggets.domain.type_check import read
 from nuggets.errors import NuggetsError
 from nuggets.interfaces.request_shelf import project_from_headers, shelf_of_request
-from nuggets.interfaces.rest import (
-    events,
-    operations,
-    shelf_endpoint,
-)
-from nuggets.interfaces.rest.guard import (
-    Access,
-    Guard,
-    MemberAccess,
-    error_response,
-)
-from nuggets.interfaces.rest.operation_definition import (
-    REVISION,
-    Operation,
-    document,
-    parse_query,
-)
+from nuggets.interfaces.rest import events, operations, shelf_endpoint
+from nuggets.interfaces.rest.guard import Access, Guard, MemberAccess, error_response
+from nuggets.interfaces.rest.operation_definition import REVISION, Operation, document, parse_query
 from nuggets.shelf import NuggetShelf
 
 OPERATIONS = [part for part in vars(operations).values() if isinstance(part, Operation)]
