@@ -66,14 +66,12 @@ def _remember(call: Call) -> Outcome:
         *invalidity_lines(call.shelf, fact),
         *contradiction_lines(fact),
     ]
-    if fact.replaced_content is None and not fact.contradicts:
+    if fact.replaced_content is not None:
+        lines.append(f"was: {fit(fact.replaced_content, 200)}")
+    elif not fact.contradicts:
         return Outcome(codec.note_to_json(fact), lines)
     from nuggets.interfaces import json_responses
 
-    if fact.replaced_content is None:
-        return Outcome(json_responses.written_fact(fact), lines)
-
-    lines.append(f"was: {fit(fact.replaced_content, 200)}")
     return Outcome(json_responses.written_fact(fact), lines)
 
 

@@ -42,7 +42,6 @@ from nuggets.shelf import NuggetShelf
 
 if TYPE_CHECKING:
     from nuggets.maintenance.purge import Purged
-    from nuggets.shelf import NuggetShelf
 
 
 # --- arguments that several commands share -----------------------------------------------------
@@ -183,7 +182,7 @@ def where_valid(note: MemoryNote) -> str:
     return "valid everywhere"
 
 
-def invalidity_lines(shelf: "NuggetShelf", note: MemoryNote) -> list[str]:
+def invalidity_lines(shelf: NuggetShelf, note: MemoryNote) -> list[str]:
     """That what was just written is not valid today, which is seldom meant."""
     why = shelf.invalidity(note)
     return [f"Caution: it is {why}.", *validity_lines(note)] if why else []
@@ -199,7 +198,7 @@ def validity_lines(memory: MemoryNote | RecallResult) -> list[str]:
     return [f"Valid: {' '.join(times)}"]
 
 
-def caveat_lines(shelf: "NuggetShelf", note: MemoryNote | None) -> list[str]:
+def caveat_lines(shelf: NuggetShelf, note: MemoryNote | None) -> list[str]:
     """What speaks against relying on a memory."""
     caveats = shelf.caveats(note) if note is not None else ()
     return [f"Caution: {one_line(caveat)}" for caveat in caveats]

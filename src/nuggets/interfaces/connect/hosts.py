@@ -54,8 +54,8 @@ class Setup(NamedTuple):
     root: str  # the home directory, or the project's
     user: bool  # for all projects of a user, so `root` is the home directory
     command: Sequence[str]
-    directory: str  # the shelf's; "" for the default one, which is not written down
-    system: str  # as `sys.platform` names it
+    directory: str = ""  # the shelf's; "" for the default one, which is not written down
+    system: str = sys.platform
 
     def path(self, *names: str) -> str:
         return os.path.join(self.root, *names)
@@ -76,19 +76,6 @@ class Setup(NamedTuple):
 
 
 Entry = JsonMember | JsonItem | TomlTable | WholeFile
-
-
-def host_entries(
-    host: str,
-    root: str,
-    *,
-    user: bool,
-    command: Sequence[str],
-    directory: str = "",
-    system: str = sys.platform,
-) -> list[Entry]:
-    """Everything that connects a host; for the arguments see `Setup`."""
-    return HOSTS[host].entries(Setup(root, user, command, directory, system))
 
 
 def is_own_server(server: Any) -> bool:
@@ -262,7 +249,7 @@ def _zed_editor(setup: Setup) -> list[Entry]:
 class Host(NamedTuple):
     """An agent's program, as far as `connect` has to know it."""
 
-    entries: Callable[[Setup], list[Entry]]
+    entries: Callable[[Setup], list[Entry]]  # everything that connects it
     has_project_settings: bool = True
     is_started_by_desktop: bool = False  # perhaps without a shell's PATH: a bare name will not do
 

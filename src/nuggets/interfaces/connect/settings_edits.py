@@ -27,9 +27,9 @@ from nuggets.interfaces.connect.hosts import (
     Entry,
     JsonItem,
     JsonMember,
+    Setup,
     TomlTable,
     WholeFile,
-    host_entries,
     is_own_hook,
     is_own_server,
 )
@@ -75,9 +75,7 @@ def plan_edits(
     if not user and not HOSTS[host].has_project_settings:
         raise InvalidInput(f"{host} has no settings for one project; leave out --project")
     root = home if user else checkout_root(working_directory)
-    all_entries = host_entries(
-        host, root, user=user, command=_find_command(host, user), directory=location
-    )
+    all_entries = HOSTS[host].entries(Setup(root, user, _find_command(host, user), location))
     edits = []
     for path, entries in by_file(all_entries).items():
         if not user:
@@ -413,7 +411,7 @@ def _files(
     root = home if user else checkout_root(working_directory)
     if not user and (not HOSTS[host].has_project_settings or root == os.path.realpath(home)):
         return []
-    entries = host_entries(host, root, user=user, command=["nuggets"])
+    entries = HOSTS[host].entries(Setup(root, user, ["nuggets"]))
     return list(by_file(entries).items())
 
 

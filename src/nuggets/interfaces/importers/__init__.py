@@ -52,16 +52,18 @@ def make_note(
     *,
     identity: str,
     at: str,
-    created: str = "",
+    changed: object = None,
+    created: object = None,
     tags: Iterable[object] = (),
     **more: object,
 ) -> Json:
     """A note that another program wrote. The same identity gets the same id, so that reading a
     place again adds nothing twice.
 
-    `at`: when it was last changed; `created`: "" if that is not known; `more`: of the note's
-    documented JSON.
+    `changed`, `created`: when, as the program writes times; `at`: when, if it says nothing that can
+    be read; `more`: of the note's documented JSON.
     """
+    updated = moment(changed, at)
     digest = hashlib.sha256(identity.encode(errors="surrogatepass")).hexdigest()
     return {
         "id": f"note-{nugget}-{digest[:16]}",
@@ -71,8 +73,8 @@ def make_note(
         "tags": fitting_tags(tags),
         "links": [],
         "source": "inferred",  # nobody knows who told the other program
-        "createdAt": created or at,
-        "updatedAt": at,
+        "createdAt": moment(created, updated),
+        "updatedAt": updated,
         **more,
     }
 

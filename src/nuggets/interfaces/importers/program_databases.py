@@ -154,7 +154,8 @@ def _add_observation(row: Row, at: str, found: Records) -> None:
         str(row["title"] or ""),
         "\n".join(texts),
         identity=f"claude-mem {row['id']} {row.get('created_at')}",
-        at=moment(row.get("created_at"), at),
+        at=at,
+        changed=row.get("created_at"),
         tags=[row.get("type") or "", row.get("project") or "", *json_list(row.get("concepts"))],
     )
     found.add(note, f"observation {row['id']}")
@@ -205,14 +206,14 @@ def _read_service(tables: Tables, at: str, found: Records) -> None:
 def _add_memory(
     row: Row, identity: str, created: object, tags: list[Any], at: str, found: Records
 ) -> Json:
-    changed = moment(_utc(row.get("updated_at")), at)
     note = make_note(
         found.nugget,
         "",
         str(row["content"]),
         identity=identity,
-        at=changed,
-        created=moment(created, changed),
+        at=at,
+        changed=_utc(row.get("updated_at")),
+        created=created,
         tags=tags,
     )
     return found.add(note, f"memory {row['id']}")
