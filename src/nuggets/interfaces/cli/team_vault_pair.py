@@ -101,12 +101,13 @@ def _revoke_member(call: Call) -> Outcome:
 # --- login, logout, sync, queue ----------------------------------------------------------------
 
 
-_TOKEN_CHARACTERS = 8192  # characters read of a token's file: what servers allow a header
+_SERVER_ARGUMENT = argument("server", help="the address of the server: https://host")
+_SECRET_CHARACTERS = 8192  # read of a token or a passphrase: what servers allow a header
 
 
 @command(
     "login",
-    argument("server", help="the address of the server: https://host"),
+    _SERVER_ARGUMENT,
     argument(
         "--token-file", help="read the token from this file (default: ask; or standard input)"
     ),
@@ -133,23 +134,32 @@ def _login(call: Call) -> Outcome:
 
 
 def _read_token(path: str | None, server: str) -> str:
-    """The token, never from the command line, which others on this machine can read."""
-    if path is not None:
-        try:
-            with open(path, encoding="utf-8") as file:
-                return file.read(_TOKEN_CHARACTERS)
-        except (OSError, UnicodeDecodeError) as problem:
-            raise InvalidInput(f"{path} cannot be read: {problem}") from None
-    if sys.stdin is not None and sys.stdin.isatty():
+    if path is None:
+        return _read_secret(f"Token for {server}: ")
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read(_SECRET_CHARACTERS)
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InvalidInput(f"{path} cannot be read: {problem}") from None
+
+
+def _read_secret(question: str) -> str:
+    """A line that someone types unseen, or of standard input; never from the command line, which
+    others on this machine can read."""
+    if _is_at_terminal():
         from getpass import getpass
 
-        return getpass(f"Token for {server}: ")
-    return sys.stdin.read(_TOKEN_CHARACTERS) if sys.stdin is not None else ""
+        return getpass(question)
+    return sys.stdin.readline(_SECRET_CHARACTERS).rstrip("\n") if sys.stdin is not None else ""
+
+
+def _is_at_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 @command(
     "logout",
-    argument("server", help="the address of the server: https://host"),
+    _SERVER_ARGUMENT,
     examples=("nuggets logout https://memory.example.org",),
 )
 def _logout(call: Call) -> Outcome:
@@ -250,6 +260,9 @@ def _remote(call: Call) -> "RemoteShelf":
     if not isinstance(call.shelf, RemoteShelf):
         raise InvalidInput("this is for a shelf at a server: name it with --dir https://host")
     return call.shelf
+
+
+# --- what vault and pair share -----------------------------------------------------------------
 
 
 _PAUSE = 1.0  # seconds between two looks: an editor saves seldom more often
@@ -394,14 +407,9 @@ def _pair(call: Call) -> Outcome:
 
 
 def _read_passphrase(folder: str) -> str:
-    """The passphrase, never from the command line, which others on this machine can read."""
-    if sys.stdin is None or not sys.stdin.isatty():
-        return sys.stdin.readline().rstrip("\n") if sys.stdin is not None else ""
-    from getpass import getpass
-
-    passphrase = getpass(f"Passphrase of {folder}: ")
+    passphrase = _read_secret(f"Passphrase of {folder}: ")
     is_new = not os.path.lexists(os.path.join(os.path.expanduser(folder), KEY_FILE))
-    if is_new and getpass("The same again: ") != passphrase:
+    if is_new and _is_at_terminal() and _read_secret("The same again: ") != passphrase:
         raise InvalidInput("these were two different passphrases; try again")
     return passphrase
 
