@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import cache
+from typing import TYPE_CHECKING
 
 from nuggets.domain import codec
 from nuggets.domain.credentials import memory_credential_kinds
@@ -33,20 +34,14 @@ from nuggets.interfaces.cli.terminal_output import (
     style,
     warn,
 )
-from nuggets.interfaces.importers import Json, Records
-from nuggets.interfaces.importers.discovery import Offer, discover
-from nuggets.interfaces.importers.past_sessions import link_sessions, read_transcripts
-from nuggets.interfaces.importers.recognition import (
-    KNOWN,
-    is_backup,
-    is_shelf,
-    open_copy,
-    read_path,
-)
+from nuggets.interfaces.importers import KNOWN, Json, Records
 from nuggets.maintenance.export_and_backup import FORMS
 from nuggets.maintenance.export_forms import FILE_FORMS
 from nuggets.maintenance.promotion.entries import line_for, without_caveats
 from nuggets.shelf import NuggetShelf
+
+if TYPE_CHECKING:
+    from nuggets.interfaces.importers.discovery import Offer
 
 _IS = ("is", "are")
 
@@ -79,6 +74,11 @@ _IS = ("is", "are")
     "two versions wins; what was deleted there stays here. One undo reverts the import",
 )
 def _import(call: Call) -> Outcome:
+    # here, because all importers together are more than the other commands of this module load
+    from nuggets.interfaces.importers.discovery import discover
+    from nuggets.interfaces.importers.past_sessions import link_sessions
+    from nuggets.interfaces.importers.recognition import is_backup, is_shelf, read_path
+
     options = call.options
     if options.discover == bool(options.source) or (options.all and not options.discover):
         raise InvalidInput("name what to import, or --discover to see what this machine has")
@@ -107,7 +107,7 @@ def _import(call: Call) -> Outcome:
     return _outcome(call, _sum(intakes), found, credentials)
 
 
-def _offer_outcome(offers: Sequence[Offer]) -> Outcome:
+def _offer_outcome(offers: "Sequence[Offer]") -> Outcome:
     shape = [{"what": o.what, "path": o.path, "count": o.number, "unit": o.unit} for o in offers]
     if not offers:
         return Outcome(shape, ["Nothing was found that could be imported."])
@@ -117,13 +117,16 @@ def _offer_outcome(offers: Sequence[Offer]) -> Outcome:
     return Outcome(shape, lines)
 
 
-def _offer_text(offer: Offer) -> str:
+def _offer_text(offer: "Offer") -> str:
     unit = pluralize(offer.number, offer.unit, {"memory": "memories"}.get(offer.unit, ""))
     return f"{offer.what} ({unit})"
 
 
-def _read_offer(call: Call, offer: Offer, found: Records) -> None:
+def _read_offer(call: Call, offer: "Offer", found: Records) -> None:
     """Read what was discovered; what cannot be read is named, and the rest comes in."""
+    from nuggets.interfaces.importers.past_sessions import read_transcripts
+    from nuggets.interfaces.importers.recognition import read_path
+
     before = len(found.notes)
     try:
         if offer.files:
@@ -190,6 +193,8 @@ def _sum(intakes: Sequence[Intake]) -> Intake:
 
 
 def _import_shelf(call: Call, source: str) -> Intake:
+    from nuggets.interfaces.importers.recognition import open_copy
+
     own_directory = call.settings["dir"]
     if os.path.isdir(own_directory) and os.path.samefile(source, own_directory):
         raise InvalidInput(
@@ -362,6 +367,8 @@ def _open_source(location: str, project: str) -> Iterator[NuggetShelf]:
     """A shelf that is there; a backup is restored into a temporary directory first."""
     path = "" if is_database(location) else directory_of(location)
     if path and os.path.isfile(path):
+        from nuggets.interfaces.importers.recognition import open_copy
+
         with open_copy(path, project) as shelf:
             yield shelf
         return

@@ -23,7 +23,6 @@ from nuggets.filesystem.current_project import SHARED_FOLDER, name_of, root_of
 from nuggets.interfaces import json_responses, pluralize
 from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import bar, escape_controls, one_line, style, table
-from nuggets.operations.session_notes import session_agent
 
 if TYPE_CHECKING:
     from nuggets.operations.shared_memories import SyncResult
@@ -381,6 +380,8 @@ def _keep_left_over(call: Call) -> None:
     examples=("nuggets sessions list", "nuggets sessions list --all --json"),
 )
 def _list_sessions(call: Call) -> Outcome:
+    from nuggets.operations.session_notes import session_agent
+
     _keep_left_over(call)
     notes = call.shelf.sessions(all_projects=call.options.all)
     shape = [codec.note_to_json(note) for note in notes]
@@ -412,6 +413,8 @@ def _show_session(call: Call) -> Outcome:
 
 def _foot(call: Call, note: MemoryNote) -> list[str]:
     """Its id, when it ended, and the sessions that it is linked to."""
+    from nuggets.operations.session_notes import session_agent
+
     linked = call.shelf.get_notes(link.to for link in note.links).values()
     earlier = [other.id for other in linked if other.created_at < note.created_at]
     parts = [note.id, f"ended {_end_time(note)}", session_agent(note), name_of(note.project)]

@@ -12,7 +12,6 @@ from nuggets.domain import codec
 from nuggets.domain.records import ROLES, MemoryNote
 from nuggets.errors import Conflict, InvalidInput, NuggetsError
 from nuggets.filesystem.shelf_location import parse_server_url
-from nuggets.filesystem.untrusted_folder import folder_fingerprint
 from nuggets.interfaces import pluralize
 from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import (
@@ -31,9 +30,7 @@ from nuggets.interfaces.cli.terminal_output import (
     table,
     warn,
 )
-from nuggets.maintenance.pair_encryption import KEY_FILE
 from nuggets.operations.permissions import parse_role
-from nuggets.remote.http_connection import Unreachable
 
 if TYPE_CHECKING:
     from nuggets.maintenance.pairing import PairResult
@@ -234,6 +231,8 @@ _ID_ARGUMENT = argument("id", help="the id that `nuggets queue` shows, or its be
     summary="send a rejected change again, whatever others changed since",
 )
 def _queue_retry(call: Call) -> Outcome:
+    from nuggets.remote.http_connection import Unreachable
+
     shelf = _remote(call)
     again = shelf.queue.retry(call.options.id)
     try:
@@ -273,6 +272,8 @@ def _watch(
 ) -> Outcome:
     """Run whenever something has changed on either side, until someone stops it. What it writes
     itself lets it look once more: an edit that is made meanwhile is not missed."""
+    from nuggets.filesystem.untrusted_folder import folder_fingerprint
+
     seen: tuple[Any, ...] = ()
     with suppress(KeyboardInterrupt):
         while True:
@@ -407,6 +408,8 @@ def _pair(call: Call) -> Outcome:
 
 
 def _read_passphrase(folder: str) -> str:
+    from nuggets.maintenance.pair_encryption import KEY_FILE
+
     passphrase = _read_secret(f"Passphrase of {folder}: ")
     is_new = not os.path.lexists(os.path.join(os.path.expanduser(folder), KEY_FILE))
     if is_new and _is_at_terminal() and _read_secret("The same again: ") != passphrase:

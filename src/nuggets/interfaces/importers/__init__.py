@@ -18,6 +18,11 @@ from nuggets.filesystem.untrusted_folder import FoundFile, find_files, open_fold
 from nuggets.named_tuple import NamedTuple
 
 Json = dict[str, Any]
+KNOWN = (
+    "a shelf, a backup, Markdown (a file, a folder, a vault), instructions such as CLAUDE.md, "
+    "JSON, lines of JSON, CSV, a transcript of a session, what ChatGPT or Claude exported, or the "
+    "database of claude-mem, hippo, mcp-memory-service or opencode"
+)
 
 
 class Records:

@@ -12,7 +12,7 @@ from typing import BinaryIO
 from nuggets.errors import InvalidInput, NotFound, NuggetsError, StoreBusy, StoreError
 from nuggets.filesystem.atomic_files import open_plain, write_all
 from nuggets.interfaces.hooks.transcript_reader import host_by_entries
-from nuggets.interfaces.importers import DATABASE_BEGIN, ReadFile, Records, read_file
+from nuggets.interfaces.importers import DATABASE_BEGIN, KNOWN, ReadFile, Records, read_file
 from nuggets.interfaces.importers.discovery import transcripts_below
 from nuggets.interfaces.importers.markdown_files import (
     is_instruction_file,
@@ -32,11 +32,6 @@ from nuggets.shelf import NuggetShelf
 from nuggets.stores.exports.register import documented_files
 from nuggets.stores.sqlite.database import APPLICATION
 
-KNOWN = (
-    "a shelf, a backup, Markdown (a file, a folder, a vault), instructions such as CLAUDE.md, "
-    "JSON, lines of JSON, CSV, a transcript of a session, what ChatGPT or Claude exported, or the "
-    "database of claude-mem, hippo, mcp-memory-service or opencode"
-)
 _HEAD = 5  # lines of a transcript by which it is known: the first ones may be of any kind
 
 
