@@ -61,7 +61,6 @@ def _other_titles(finding: "Finding", names: Mapping[str, str]) -> str:
     "doctor",
     argument("--fix", action="store_true", help="repair what can be repaired; nothing is deleted"),
     examples=("nuggets doctor", "nuggets doctor --fix", "nuggets doctor --json"),
-    summary="check the files and the links; with --fix repair them",
     reports_broken_settings=True,
 )
 def _doctor(call: Call) -> Outcome:
@@ -153,7 +152,6 @@ def _connection_defects() -> "list[Defect]":
         "nuggets config set promote_after 5",
         "nuggets config unset promote_after",
     ),
-    summary="show every setting and where it came from, or change config.toml",
 )
 def _config(call: Call) -> Outcome:
     options = call.options

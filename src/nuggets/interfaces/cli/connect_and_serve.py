@@ -80,7 +80,6 @@ _HOST_ARGUMENTS = (
         "reads (AGENTS.md, GEMINI.md)",
     ),
     examples=("nuggets connect claude-code", "nuggets connect codex --project --dry-run"),
-    summary="connect an agent: its MCP server and its hooks, in the agent's own configuration",
 )
 def _connect(call: Call) -> Outcome:
     path = _instruction_file(call.options.host) if call.options.promote else ""
@@ -119,7 +118,6 @@ def _instruction_file(host: str) -> str:
     "disconnect",
     *_HOST_ARGUMENTS,
     examples=("nuggets disconnect claude-code",),
-    summary="remove what connect added to an agent's configuration",
 )
 def _disconnect(call: Call) -> Outcome:
     outcome = _edit_host_files(call, connecting=False)
@@ -257,7 +255,6 @@ _ADDRESS_ARGUMENTS = (
     ),
     argument("--open", action="store_true", help="open the page in your browser"),
     examples=("nuggets serve", "nuggets serve --port 8000 --open", "nuggets serve --host 0.0.0.0"),
-    summary="serve the REST interface, the page and MCP over HTTP, and reflect daily",
 )
 def _serve(call: Call) -> Outcome:
     return _run(call, open_browser=call.options.open)
@@ -323,7 +320,6 @@ def _open(url: str) -> None:
         help="all: also list_notes, merge_notes, undo and promote (default: few)",
     ),
     examples=("nuggets mcp", "nuggets mcp --tools all"),
-    summary="serve memory to an agent over MCP, on standard input and output",
 )
 def _mcp(call: Call) -> Outcome:
     check_extra("mcp", "the MCP server")

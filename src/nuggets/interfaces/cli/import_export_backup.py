@@ -305,7 +305,6 @@ def _backup(call: Call) -> Outcome:
         "nuggets restore ~/.nuggets/backups/nuggets-2026-01-31-090000.db --dry-run",
         "nuggets restore /media/stick/nuggets-2026-01-31-090000.db",
     ),
-    summary="replace the shelf by a backup; the replaced shelf is kept",
 )
 def _restore(call: Call) -> Outcome:
     dry_run = call.options.dry_run

@@ -49,7 +49,6 @@ def _list(call: Call) -> Outcome:
     "status",
     argument("nugget", nargs="?", help="only this nugget (default: all)"),
     examples=("nuggets status", "nuggets status project --json"),
-    summary="show how full a nugget is, or all of them",
 )
 def _status(call: Call) -> Outcome:
     if call.options.nugget:
@@ -103,7 +102,6 @@ _REMOVAL_ARGUMENTS = (
     "clear",
     *_REMOVAL_ARGUMENTS,
     examples=("nuggets clear scratch", "nuggets clear scratch --yes"),
-    summary="delete all facts of a nugget; its notes stay",
 )
 def _clear(call: Call) -> Outcome:
     name = call.shelf.get(call.options.nugget).name

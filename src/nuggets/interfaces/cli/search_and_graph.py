@@ -136,7 +136,6 @@ def _link(call: Call) -> Outcome:
     "unlink",
     *_PAIR_ARGUMENTS,
     examples=('nuggets unlink "Auth middleware" "JWT token format"',),
-    summary="remove a link, or all links between two notes",
 )
 def _unlink(call: Call) -> Outcome:
     gone = call.shelf.remove_link(call.options.a, call.options.b, call.options.reason)

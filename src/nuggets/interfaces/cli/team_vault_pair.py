@@ -109,7 +109,6 @@ _SECRET_CHARACTERS = 8192  # read of a token or a passphrase: what servers allow
         "--token-file", help="read the token from this file (default: ask; or standard input)"
     ),
     examples=("nuggets login https://memory.example.org", "nuggets login https://host < token"),
-    summary="store your token for a server that keeps a team's memory, in a private file",
 )
 def _login(call: Call) -> Outcome:
     from nuggets.remote.server_requests import ServerCalls, check_token, write_token
@@ -171,7 +170,6 @@ def _logout(call: Call) -> Outcome:
 @command(
     "sync",
     examples=("nuggets sync", "nuggets sync --dir https://memory.example.org"),
-    summary="send queued changes to the server, and refresh the local copy of its notes",
 )
 def _sync(call: Call) -> Outcome:
     shelf = _remote(call)
@@ -228,7 +226,6 @@ _ID_ARGUMENT = argument("id", help="the id that `nuggets queue` shows, or its be
     "queue retry",
     _ID_ARGUMENT,
     examples=("nuggets queue retry 3f2a91c0",),
-    summary="send a rejected change again, whatever others changed since",
 )
 def _queue_retry(call: Call) -> Outcome:
     from nuggets.remote.http_connection import Unreachable
