@@ -228,12 +228,7 @@ def _write_value(path: str, name: str, value: object) -> object:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
-    from nuggets.filesystem.atomic_files import (
-        open_plain,
-        private_directory,
-        remove_leftovers,
-        replace_file,
-    )
+    from nuggets.filesystem.atomic_files import open_plain, write_private_file
 
     try:
         with open(path, encoding="utf-8", newline="", opener=open_plain) as file:
@@ -248,9 +243,7 @@ def _write_value(path: str, name: str, value: object) -> object:
     else:
         document[name] = value
     if value != before:
-        private_directory(os.path.dirname(path))
-        remove_leftovers(path)
-        replace_file(path, [document.as_string().encode()], durable=True)
+        write_private_file(path, document.as_string().encode(), durable=True)
     return before
 
 

@@ -228,15 +228,14 @@ def _outcome(call: Call, done: Intake, found: Records, credentials: list[str]) -
     records = pluralize(len(credentials), "record")
     head = f"Left out: {records} with a credential (--allow-secret brings them):"
     lines += listed_problems(head, credentials)
-    if found.left_out:
-        lines.append(f"Left out: {pluralize(found.left_out, 'link')} to what is not there.")
-    if found.old_sessions:
-        sessions = pluralize(found.old_sessions, "session")
-        days = call.settings["session_days"]
-        lines.append(f"Left out: {sessions} of more than {days} days ago (setting session_days).")
-    if found.idle_sessions:
-        sessions = pluralize(found.idle_sessions, "session")
-        lines.append(f"Left out: {sessions} in which nothing substantial was asked.")
+    days = call.settings["session_days"]
+    for number, noun, which in (
+        (found.left_out, "link", "to what is not there"),
+        (found.old_sessions, "session", f"of more than {days} days ago (setting session_days)"),
+        (found.idle_sessions, "session", "in which nothing substantial was asked"),
+    ):
+        if number:
+            lines.append(f"Left out: {pluralize(number, noun)} {which}.")
     return Outcome(shape, [*lines, *_missing_project_lines(done)])
 
 

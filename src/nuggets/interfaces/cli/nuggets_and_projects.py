@@ -298,14 +298,9 @@ def _trust(call: Call) -> Outcome:
 
 def _sync_outcome(call: Call, done: "SyncResult", verb: str) -> Outcome:
     dry_run = call.options.dry_run
-    shape = {
-        "added": [note.id for note in done.added],
-        "updated": [note.id for note in done.updated],
-        "retired": [note.id for note in done.retired],
-        "written": list(done.written),
-        "removed": list(done.removed),
-        "problems": list(done.problems),
-        "dryRun": dry_run,
+    shape = {  # notes by their ids
+        name: [getattr(item, "id", item) for item in items]
+        for name, items in done._asdict().items()
     }
     folder = one_line(os.path.join(call.shelf.checkout, SHARED_FOLDER))
     lines = [f"Would be done in {folder}:" if dry_run else f"{verb} {folder}."]
@@ -324,7 +319,7 @@ def _sync_outcome(call: Call, done: "SyncResult", verb: str) -> Outcome:
         counts = f"{len(done.written)} written, {len(done.removed)} removed"
         lines.append(f"  files: {counts}; look at them and commit them with git")
     lines += [f"  left out: {one_line(problem)}" for problem in done.problems]
-    return Outcome(shape, lines)
+    return Outcome({**shape, "dryRun": dry_run}, lines)
 
 
 @command(

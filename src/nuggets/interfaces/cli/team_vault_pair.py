@@ -261,6 +261,7 @@ def _remote(call: Call) -> "RemoteShelf":
 # --- what vault and pair share -----------------------------------------------------------------
 
 
+_WATCH_ARGUMENT = argument("--watch", action="store_true", help="go on until stopped (Ctrl-C)")
 _PAUSE = 1.0  # seconds between two looks: an editor saves seldom more often
 
 
@@ -319,7 +320,7 @@ def _problem_lines(problems: Sequence[str]) -> list[str]:
 @command(
     "vault",
     argument("folder", help="the folder, such as a vault of Obsidian; made if new"),
-    argument("--watch", action="store_true", help="go on until stopped (Ctrl-C)"),
+    _WATCH_ARGUMENT,
     DRY_RUN_ARGUMENT,
     examples=("nuggets vault ~/Notes/Memory", "nuggets vault ~/Notes/Memory --watch"),
     summary="keep a folder of Markdown and your memory equal, both ways: a file for each note, "
@@ -365,7 +366,7 @@ def _refuse_preview(call: Call) -> None:
         help="a folder that your machines share: Syncthing, Dropbox, a git checkout, a stick "
         "(default: every folder that was named before)",
     ),
-    argument("--watch", action="store_true", help="go on until stopped (Ctrl-C)"),
+    _WATCH_ARGUMENT,
     argument(
         "--purge", action="store_true", help="erase here too what was purged on another machine"
     ),

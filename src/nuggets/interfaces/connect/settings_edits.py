@@ -14,10 +14,9 @@ from typing import Any
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.atomic_files import (
     open_plain,
-    private_directory,
     remove_leftovers,
-    replace_file,
     unwritable,
+    write_private_file,
 )
 from nuggets.filesystem.current_project import checkout_root
 from nuggets.filesystem.processes import module_command
@@ -138,9 +137,7 @@ def apply_edits(edits: Sequence[Edit], shelf_directory: str, *, connecting: bool
             os.replace(backup, f"{backup}.old")  # of an earlier file, which is gone
         if edit.before is not None:
             backup += "" if connecting and not edit.was_connected else ".disconnected"
-            private_directory(os.path.dirname(backup))
-            remove_leftovers(backup)
-            replace_file(backup, [edit.before.encode()], durable=True)
+            write_private_file(backup, edit.before.encode(), durable=True)
             backups.append(backup)
         _write(edit)
     return backups
@@ -150,14 +147,13 @@ def _write(edit: Edit) -> None:
     target = os.path.realpath(edit.path)  # dotfiles are often links: keep the link
     if read_text(target) != edit.before:
         raise InvalidInput(f"{edit.path} changed meanwhile; it was left as it is. Try again")
-    remove_leftovers(target)
     try:
         if edit.after is None:
+            remove_leftovers(target)
             os.unlink(target)
             return
         mode = stat.S_IMODE(os.stat(target).st_mode) if edit.before is not None else 0o600
-        private_directory(os.path.dirname(target))
-        replace_file(target, [edit.after.encode()], durable=True, mode=mode)
+        write_private_file(target, edit.after.encode(), durable=True, mode=mode)
     except OSError as problem:
         raise unwritable(edit.path, problem) from problem
 
