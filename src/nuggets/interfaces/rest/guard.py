@@ -259,7 +259,7 @@ def _access_refusal(access: Access, scope: Scope, headers: Headers) -> Response 
         if session is not None:
             return _start_session(port, session, is_secure=_is_secure(headers))
         if access.allows(headers, port):  # the link again, in the browser that used it
-            return _to_page("Opening your memory.")
+            return _to_page()
     if access.allows(headers, port):
         return None
     return _ask_who(
@@ -305,7 +305,7 @@ def _is_secure(headers: Headers) -> bool:
 
 
 def _start_session(port: str, session: str, *, is_secure: bool) -> Response:
-    answer = _to_page("Opening your memory.")
+    answer = _to_page()
     answer.set_cookie(
         cookie_name(port),
         session,
@@ -325,11 +325,11 @@ def end_session(port: str) -> Response:
     return answer
 
 
-def _to_page(text: str) -> Response:
+def _to_page() -> Response:
     """Leads to the page without the code. No redirect: a browser that followed a link from
     elsewhere sends a strict cookie only with a request that our own page makes."""
     head = '<meta http-equiv="refresh" content="0; url=/">'
-    return HTMLResponse(_PAGE.format(head=head, text=text))
+    return HTMLResponse(_PAGE.format(head=head, text="Opening your memory."))
 
 
 def error_response(
