@@ -22,8 +22,8 @@ from typing import Any
 
 from benchmarks.gauges import cpu
 from nuggets.interfaces.hooks.prompt_context import prompt_context
-from nuggets.interfaces.mcp.maintenance_tools import ALL_TOOLS
-from nuggets.interfaces.mcp.protocol_types import tool_to_protocol
+from nuggets.interfaces.mcp.server import ALL_TOOLS
+from nuggets.interfaces.mcp.tools_and_resources import tool_to_protocol
 from nuggets.shelf import NuggetShelf
 
 PYTHON = sys.executable

@@ -58,7 +58,7 @@ def fill(directory: str, notes: list[Text]) -> None:
 
 
 def run(directory: str, *words: str) -> None:
-    from nuggets.interfaces.cli import main
+    from nuggets.__main__ import run_command as main
 
     with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):
         code = main(["--dir", directory, *words])

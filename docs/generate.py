@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from nuggets.interfaces.cli.command_table import MODULES, Argument, Command, find
+from nuggets.interfaces.cli import MODULES, Argument, Command, find
 from nuggets.interfaces.cli.parsing_and_help import GLOBAL_HELP
 from nuggets.settings import SETTINGS, Setting
 

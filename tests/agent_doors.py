@@ -14,9 +14,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, Implementation, TextContent
 
 from forked_processes import run_module
-from nuggets.interfaces.mcp.maintenance_tools import ALL_TOOLS
-from nuggets.interfaces.mcp.server import ServerContext, build_server
-from nuggets.interfaces.mcp.tool_definition import Tool
+from nuggets.interfaces.mcp.server import ALL_TOOLS, ServerContext, build_server
+from nuggets.interfaces.mcp.tools_and_resources import Tool
 from nuggets.settings import load
 
 # tests share their machine, and no clean-up goes on when one has ended

@@ -16,7 +16,7 @@ from hypothesis import settings
 from command_line import Done, Nuggets, NuggetsProcess, Prepare, run_process
 from example_counts import example_count
 from nuggets import NuggetShelf
-from nuggets.interfaces.cli import main
+from nuggets.__main__ import run_command as main
 from postgresql_server import USER, Server
 
 # With bytecode a command starts in a third of the time, and the tests start thousands of them.

@@ -133,7 +133,7 @@ def try_commands(directory: str) -> str:
 
 
 def _first_problem(directory: str) -> str:
-    from nuggets.interfaces.cli import main
+    from nuggets.__main__ import run_command as main
 
     os.environ.update({"NUGGETS_DIR": directory, "MEMORY_REFLECTION_DAILY": "0"})
     for command in COMMANDS:

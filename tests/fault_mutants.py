@@ -55,7 +55,7 @@ backup.hashlib = hashlib
 # of the command.
 KEEPS_EVERY_WRITE = """
 import sys
-from nuggets.interfaces.cli import main
+from nuggets.__main__ import run_command as main
 from nuggets.shelf import NuggetShelf
 whole, kept, size = NuggetShelf.remember, [], int(sys.argv.pop(1))
 

@@ -70,7 +70,7 @@ def python(operation: Callable[[NuggetShelf], Any]) -> Operation:
 
 def command(*words: str) -> Operation:
     """A command, in this process; `{}` is the directory with all files."""
-    from nuggets.interfaces.cli import main
+    from nuggets.__main__ import run_command as main
 
     def run(place: str) -> None:
         os.environ.update(QUIET, NUGGETS_DIR=shelf_of(place))

@@ -161,7 +161,7 @@ def run_commands(place: str, contents: dict[str, str], chance: Random) -> Case:
 def _run_in_child(
     place: str, contents: dict[str, str], words: dict[str, str], report: io.TextIOBase
 ) -> None:
-    from nuggets.interfaces.cli import main
+    from nuggets.__main__ import run_command as main
 
     def say(what: str | float) -> None:
         print(json.dumps(what), file=report, flush=True)

@@ -215,7 +215,7 @@ def set_clock(moment: datetime) -> None:
 
 def command_here(directory: str, *words: str) -> int:
     """A command in this process, which the shim has given a clock of its own."""
-    from nuggets.interfaces.cli import main
+    from nuggets.__main__ import run_command as main
 
     os.environ.update(NO_DAILY_PASS, NUGGETS_DIR=directory)
     output, errors = (io.TextIOWrapper(io.BytesIO()) for _ in range(2))

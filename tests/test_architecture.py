@@ -126,7 +126,7 @@ def test_the_package_is_typed() -> None:
 
 LOADED_AFTER = """
 import sys
-from nuggets.interfaces.cli import main
+from nuggets.__main__ import run_command as main
 code = main(sys.argv[1:])
 print(code, *sorted(sys.modules))
 """
@@ -153,8 +153,10 @@ def test_a_cold_remember_loads_nothing_heavy(directory: Path) -> None:
 
 
 def test_a_command_collects_its_garbage_though_its_imports_did_not(directory: Path) -> None:
-    code = "import gc, sys; from nuggets.interfaces import run_process; from nuggets.interfaces."
-    code += "cli import main; run_process(lambda: main(sys.argv[1:]) or 40 + gc.isenabled())"
+    code = (
+        "import gc, sys; from nuggets.interfaces import run_process; from nuggets.__main__ import "
+    )
+    code += "run_command as main; run_process(lambda: main(sys.argv[1:]) or 40 + gc.isenabled())"
     done = subprocess.run(
         [sys.executable, "-I", "-c", code, "--dir", str(directory), "remember", "n", "k", "v"],
         capture_output=True,
@@ -168,8 +170,10 @@ def test_a_command_collects_its_garbage_though_its_imports_did_not(directory: Pa
 
 def test_a_small_command_does_not_stop_to_collect_garbage(directory: Path) -> None:
     count = "sum(generation['collections'] for generation in gc.get_stats())"
-    code = "import gc, sys; from nuggets.interfaces import run_process; from nuggets.interfaces."
-    code += f"cli import main; gc.disable(); before = {count}; "
+    code = (
+        "import gc, sys; from nuggets.interfaces import run_process; from nuggets.__main__ import "
+    )
+    code += f"run_command as main; gc.disable(); before = {count}; "
     code += f"run_process(lambda: main(sys.argv[1:]) or 40 + {count} - before)"
     done = subprocess.run(
         [sys.executable, "-I", "-c", code, "--dir", str(directory), "note", "list"],

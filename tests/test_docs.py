@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance import ROOT
-from nuggets.interfaces.cli.command_table import GROUPS, MODULES, find
+from nuggets.interfaces.cli import GROUPS, MODULES, find
 from nuggets.interfaces.cli.parsing_and_help import build_parser
 from nuggets.settings import SETTINGS
 

@@ -8,7 +8,7 @@ import pytest
 
 from nuggets import GraphNoteMetaInput, Nugget, NuggetShelf
 from nuggets.errors import InvalidInput
-from nuggets.interfaces.mcp.maintenance_tools import FEW_TOOLS
+from nuggets.interfaces.mcp.server import FEW_TOOLS
 from nuggets.search.results import TEMPERATURE
 
 

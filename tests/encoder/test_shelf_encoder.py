@@ -235,7 +235,7 @@ def test_what_cannot_be_fetched_is_an_error_that_says_what_to_do(
 
 def test_a_cold_search_without_an_encoder_loads_nothing_of_it(directory: Path) -> None:
     code = (
-        "import sys; from nuggets.interfaces.cli import main; main(sys.argv[1:]);"
+        "import sys; from nuggets.__main__ import run_command as main; main(sys.argv[1:]);"
         "names = [name for name in sys.modules if name.startswith('nuggets.')];"
         "print(*[name for name in names if name.startswith('nuggets.encoder')])"
     )

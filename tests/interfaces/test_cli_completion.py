@@ -11,7 +11,7 @@ import pytest
 
 from command_line import COMMAND, Nuggets
 from nuggets.domain.records import STABILITIES
-from nuggets.interfaces.cli.command_table import GROUPS, MODULES
+from nuggets.interfaces.cli import GROUPS, MODULES
 from nuggets.maintenance.export_and_backup import FORMS
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from command_line import Nuggets
-from nuggets.interfaces.cli.command_table import DEFINED, MODULES, find
+from nuggets.interfaces.cli import DEFINED, MODULES, find
 
 COMMANDS = [name for commands in MODULES.values() for name in commands]
 

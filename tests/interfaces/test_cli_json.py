@@ -3,7 +3,7 @@
 import pytest
 
 from command_line import Nuggets, Prepare
-from nuggets.interfaces.cli.command_table import MODULES
+from nuggets.interfaces.cli import MODULES
 
 CALLS: dict[str, tuple[str, ...]] = {
     "remember": ("n", "another", "v"),

@@ -6,8 +6,8 @@ import pytest
 
 from command_line import Nuggets, run_in_terminal
 from nuggets import NuggetShelf
+from nuggets.__main__ import run_command as main
 from nuggets.filesystem.hook_files import count_miss
-from nuggets.interfaces.cli import main
 from nuggets.settings import SETTINGS
 
 

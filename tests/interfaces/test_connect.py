@@ -11,7 +11,7 @@ import pytest
 
 from agent_doors import repository
 from command_line import Nuggets
-from nuggets.interfaces.connect.hosts import HOSTS, host_entries
+from nuggets.interfaces.connect.hosts import HOSTS, Setup
 
 FILES = {  # host -> files in the home directory, first those that people write as well
     "claude-code": [".claude/settings.json", ".claude.json"],
@@ -574,7 +574,9 @@ def test_json_says_which_files_change(home: Path, nuggets: Nuggets) -> None:
 
 def test_desktop_programs_keep_their_settings_elsewhere_on_macos() -> None:
     def files(host: str) -> list[str]:
-        entries = host_entries(host, "/Users/me", user=True, command=["nuggets"], system="darwin")
+        entries = HOSTS[host].entries(
+            Setup("/Users/me", user=True, command=["nuggets"], system="darwin")
+        )
         return [entry.file for entry in entries]
 
     support = "/Users/me/Library/Application Support"

@@ -210,7 +210,7 @@ def test_a_text_that_is_no_toml_is_refused_with_a_place(
 
 def test_only_a_host_with_toml_loads_the_toml_library(tmp_path: Path) -> None:
     code = (
-        "import sys; from nuggets.interfaces.cli import main; main(sys.argv[1:]);"
+        "import sys; from nuggets.__main__ import run_command as main; main(sys.argv[1:]);"
         "print('tomlkit' in sys.modules)"
     )
     for host, expected in (("gemini", "False"), ("codex", "True")):

@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 
 from agent_doors import in_memory, said, server_context
 from nuggets.domain.host_markup import carries_mark
-from nuggets.interfaces.mcp.maintenance_tools import ALL_TOOLS
+from nuggets.interfaces.mcp.server import ALL_TOOLS
 from nuggets.interfaces.prompt_quoting import QUOTED_FIELD, QUOTED_VALUE
 from nuggets.operations.session_notes import SessionRecord
 from nuggets.shelf import NuggetShelf

@@ -9,10 +9,8 @@ from mcp.shared.exceptions import MCPError
 
 from agent_doors import in_memory, said, server_context
 from nuggets.domain.limits import SESSION_CHARACTERS
-from nuggets.interfaces.mcp.maintenance_tools import ALL_TOOLS, FEW_TOOLS
-from nuggets.interfaces.mcp.protocol_types import INSTRUCTIONS
-from nuggets.interfaces.mcp.server import PROGRESS_SECONDS, WRITES_KNOWN
-from nuggets.interfaces.mcp.tool_definition import Answer, ToolCall
+from nuggets.interfaces.mcp.server import ALL_TOOLS, FEW_TOOLS, PROGRESS_SECONDS, WRITES_KNOWN
+from nuggets.interfaces.mcp.tools_and_resources import INSTRUCTIONS, Answer, ToolCall
 from nuggets.shelf import NuggetShelf
 
 HERE = "/home/me/here/.git"

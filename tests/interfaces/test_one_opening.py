@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nuggets import NuggetShelf
-from nuggets.interfaces.cli import main
+from nuggets.__main__ import run_command as main
 
 
 class Asked:

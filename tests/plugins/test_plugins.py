@@ -8,9 +8,9 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from nuggets.interfaces.connect.hosts import JsonItem, host_entries
+from nuggets.interfaces.connect.hosts import HOSTS, JsonItem, Setup
 from nuggets.interfaces.hooks.host_payload import event_of, files_of
-from nuggets.interfaces.mcp.maintenance_tools import FEW_TOOLS
+from nuggets.interfaces.mcp.server import FEW_TOOLS
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = ROOT / "plugins"
@@ -185,7 +185,7 @@ def test_marketplaces_lead_to_plugins_that_are_there() -> None:
 )
 def test_a_plugin_says_what_connect_would_write(host: str, name: str) -> None:
     wanted: dict[str, list[Any]] = {}
-    for entry in host_entries(host, "/", user=False, command=["nuggets"]):
+    for entry in HOSTS[host].entries(Setup("/", user=False, command=["nuggets"])):
         if isinstance(entry, JsonItem):
             wanted.setdefault(entry.path[-1], []).append(entry.value)
 
@@ -205,7 +205,7 @@ def test_a_plugin_says_what_connect_would_write(host: str, name: str) -> None:
 def test_only_tools_that_name_a_file_cost_a_process(
     host: str, fitting: list[str], other: list[str]
 ) -> None:
-    entries = host_entries(host, "/", user=False, command=["nuggets"])
+    entries = HOSTS[host].entries(Setup("/", user=False, command=["nuggets"]))
     values = [entry.value for entry in entries if isinstance(entry, JsonItem)]
     (matcher,) = (value["matcher"] for value in values if "post-tool" in json.dumps(value))
 

@@ -15,7 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from nuggets import NuggetShelf
 from nuggets.domain.records import ROLES, Role
 from nuggets.interfaces.hook_endpoint import HookEndpoint
-from nuggets.interfaces.mcp.maintenance_tools import ALL_TOOLS
+from nuggets.interfaces.mcp.server import ALL_TOOLS
 from nuggets.interfaces.rest.app import OPERATIONS, application
 from nuggets.interfaces.rest.guard import MemberAccess, RateLimit
 from nuggets.interfaces.serve import Address

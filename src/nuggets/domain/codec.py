@@ -77,7 +77,7 @@ class JsonField(NamedTuple):
 
 
 def json_name(name: str) -> str:
-    """How the documented JSON spells a field: lastHitSession."""
+    """How the documents spell a field of JSON, a tool or an operation: `lastHitSession`."""
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)
 

@@ -231,6 +231,14 @@ def replace_file(
         raise unwritable(path, problem) from problem
 
 
+def write_private_file(path: str, content: bytes, *, durable: bool, mode: int = 0o600) -> None:
+    """Replace a file, in a folder that is made if it is missing; what a writer that was killed left
+    beside it is removed."""
+    private_directory(os.path.dirname(path))
+    remove_leftovers(path)
+    replace_file(path, [content], durable=durable, mode=mode)
+
+
 def _discard(temporary: str) -> None:
     with suppress(OSError):
         os.unlink(temporary)  # else a full disk would stay full

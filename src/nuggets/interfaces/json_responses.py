@@ -1,7 +1,7 @@
 """The JSON that operations answer with, the same for `--json`, REST and MCP.
 
 Single records become JSON in `codec`; answers made of several are built here. MCP leaves fields out
-(`mcp/tool_definition.py`).
+(`mcp/read_tools.py`).
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,6 @@ from nuggets.domain import codec
 from nuggets.domain.codec import Json
 from nuggets.domain.records import (
     Commit,
-    ExportsStatus,
     LeftNote,
     MemoryNote,
     MemoryVersion,
@@ -112,13 +111,6 @@ def caveats(shelf: "NuggetShelf", note: MemoryNote) -> Json:
     """What speaks against relying on a memory, if anything does."""
     against = list(shelf.caveats(note))
     return {"caveats": against} if against else {}
-
-
-def exports(status: ExportsStatus | None) -> Json | None:
-    """Which revision the exported files show; null for a shelf in memory."""
-    if status is None:
-        return None
-    return {"revision": status.revision, "behind": status.behind, "savedAt": status.saved_at}
 
 
 def warnings(shelf: "NuggetShelf") -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from nuggets.domain import times
+from nuggets.domain.codec import json_name
 from nuggets.domain.host_markup import TAG, enclose, inert
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.visibility import is_foreign
@@ -24,12 +25,6 @@ CAMEL_CASE_HOSTS = ("pi",)
 _TOOL = r"\b(?:create_note|edit_note|get_note|search_notes|add_link|reflect_and_clean_memory)\b"
 
 
-def camel_case(name: str) -> str:
-    """`search_notes` as `searchNotes`."""
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
-
-
 def name_tools(text: str, host: str, *, in_fences: bool = False) -> str:
     """Our text with the names that tools have at the host. Memory inside a fence stays as it is;
     `in_fences` if what is there is our own, such as the reason of a refusal."""
@@ -38,7 +33,7 @@ def name_tools(text: str, host: str, *, in_fences: bool = False) -> str:
     skipped = "(?!)" if in_fences else FENCED.pattern
     return re.sub(
         f"(?P<skipped>{skipped})|{_TOOL}",
-        lambda found: found[0] if found["skipped"] else camel_case(found[0]),
+        lambda found: found[0] if found["skipped"] else json_name(found[0]),
         text,
         flags=FENCED.flags,
     )

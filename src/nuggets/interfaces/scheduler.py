@@ -12,12 +12,7 @@ from datetime import datetime, timedelta
 
 from nuggets.domain.records import DailyRun
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
-from nuggets.filesystem.atomic_files import (
-    private_directory,
-    remove_leftovers,
-    replace_file,
-    unwritable,
-)
+from nuggets.filesystem.atomic_files import unwritable, write_private_file
 from nuggets.filesystem.hook_files import log
 from nuggets.interfaces import summarize_clean_up
 from nuggets.interfaces.encoder_socket import EncoderSocket
@@ -159,9 +154,7 @@ def installed_parts(plan: Plan) -> list[str]:
 
 def install(plan: Plan) -> None:
     for path, text in plan.files.items():
-        private_directory(os.path.dirname(path))
-        remove_leftovers(path)
-        replace_file(path, [text.encode()], durable=False)
+        write_private_file(path, text.encode(), durable=False)
     _run_all(plan.enable)
 
 

@@ -26,13 +26,7 @@ from nuggets.errors import (
     StoreError,
     opened_before_fork,
 )
-from nuggets.filesystem.atomic_files import (
-    open_plain,
-    private_directory,
-    remove_leftovers,
-    replace_file,
-    unreadable,
-)
+from nuggets.filesystem.atomic_files import open_plain, unreadable, write_private_file
 from nuggets.filesystem.shelf_location import ServerUrl
 from nuggets.remote.http_connection import CONNECT_SECONDS, Answer, Connection, Unreachable
 
@@ -189,9 +183,7 @@ def read_token(url: ServerUrl) -> str:
 def write_token(url: ServerUrl, token: str) -> str:
     """Keep a token; the path of its file."""
     path = os.path.join(url.directory, TOKEN_FILE)
-    private_directory(url.directory)
-    remove_leftovers(path)
-    replace_file(path, [f"{check_token(token)}\n".encode()], durable=True)
+    write_private_file(path, f"{check_token(token)}\n".encode(), durable=True)
     return path
 
 

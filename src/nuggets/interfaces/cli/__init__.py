@@ -1,99 +1,215 @@
-"""The `nuggets` command: parse, call the shelf once, print.
+"""The commands of `nuggets`: what one is, and the table of all, each with the module that runs it.
 
-Agents call it in hooks many times an hour, so a call builds only its own command's parser and
-imports only that command's module.
+Agents call it in hooks many times an hour, so the table imports none of them.
 """
 
-import os
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from nuggets.interfaces.cli.command_table import GROUPS, find
+from nuggets.named_tuple import NamedTuple
 
+if TYPE_CHECKING:
+    from argparse import Namespace
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; its exit code: 0 found or done, 1 not found or failed, 2 usage."""
-    _open_missing_streams()
-    os.environ.setdefault(
-        "OPENBLAS_NUM_THREADS", "1"
-    )  # starting its threads takes longer than they save
-    try:
-        return _run(list(sys.argv[1:] if argv is None else argv))
-    except KeyboardInterrupt:
-        return 130
-    finally:
-        _flush_streams()
+    from nuggets.settings import Settings
+    from nuggets.shelf import NuggetShelf
 
 
-def _run(arguments: list[str]) -> int:
-    name, first = "", _command_index(arguments)
-    if arguments[first : first + 1] == ["hook"] and not {"-h", "--help"} & set(arguments):
-        # Hosts call it after every tool, so it does not load argparse.
-        from nuggets.interfaces.hooks.run_hook import main as hook
+class Outcome(NamedTuple):
+    """What a command prints, for a script and for a person."""
 
-        return hook([*arguments[:first], *arguments[first + 1 :]])
-    if arguments[:1] == ["__complete"]:
-        from nuggets.interfaces.cli.shell_completion import print_words
-
-        return print_words(arguments[1:])
-    _import_argparse()
-    from nuggets.interfaces.cli.parsing_and_help import parse_options, show_overview
-
-    if first < len(arguments):
-        name = arguments.pop(first)
-    if name in GROUPS:
-        first = _command_index(arguments, first)
-        if first < len(arguments):
-            name = f"{name} {arguments.pop(first)}"
-        elif name in ("queue", "sessions") and not {"--help", "-h"} & set(arguments):
-            name = f"{name} list"
-    command = find(name)
-    if command is None or {"--help", "-h", "--version"} & set(arguments[:first]):
-        return show_overview(name, arguments, first)
-    from nuggets.interfaces.cli.run_command import run
-
-    options = parse_options(name, command, arguments)
-    return options if isinstance(options, int) else run(command, options)
+    json: Any  # None: the command has printed it already
+    lines: list[str]
+    exit_code: int = 0
+    is_read_only: bool = False  # of a command that watches: there was nothing to do
 
 
-def _import_argparse() -> None:
-    """Import argparse without translation: it would look for message catalogues, and load `locale`,
-    in every call."""
-    import gettext
+class Call(NamedTuple):
+    """One call of a command: its options, the settings and the shelf."""
 
-    translate = gettext.gettext
-    gettext.gettext = str  # type: ignore[assignment]
-    try:
-        import argparse  # noqa: F401
-    finally:
-        gettext.gettext = translate
+    options: "Namespace"
+    settings: "Settings"
+    shelf: "NuggetShelf"
+    session: str
 
 
-def _open_missing_streams() -> None:
-    """Open /dev/null for a closed stream (``>&-``). Otherwise the next file, such as the database,
-    would get its number, and printing would write into that file."""
-    for number in (0, 1, 2):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
-    if sys.stdout is None:
-        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
-    if sys.stderr is None:
-        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
+class Argument(NamedTuple):
+    """An argument of a command, as argparse takes it."""
+
+    names: tuple[str, ...]
+    options: dict[str, Any]
+    group: str  # the heading that it has in the help text; "": the usual one
+
+    @property
+    def is_option(self) -> bool:
+        return self.names[0].startswith("-")
+
+    @property
+    def takes_value(self) -> bool:
+        return "action" not in self.options or self.options["action"] == "append"
 
 
-def _flush_streams() -> None:
-    """Drop output that cannot be written; Python would try again at exit and print a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except OSError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+class Command(NamedTuple):
+    """The arguments of a command and the function that runs it."""
+
+    run: Callable[[Call], Outcome]
+    arguments: tuple[Argument, ...]
+    examples: tuple[str, ...]
+    summary: str  # longer than the one in the list of commands; "": the same
+    reports_broken_settings: bool  # it runs although config.toml cannot be read
 
 
-def _command_index(arguments: Sequence[str], index: int = 0) -> int:
-    """The index of the command, after the global options that may come before it."""
-    while index < len(arguments) and arguments[index].startswith("-"):
-        index += 2 if arguments[index] == "--dir" else 1
-    return min(index, len(arguments))
+def argument(*names: str, group: str = "", **options: Any) -> Argument:
+    return Argument(names, options, group)
+
+
+DRY_RUN_ARGUMENT = argument("--dry-run", action="store_true", help="only show what would change")
+
+
+def command(
+    name: str,
+    *arguments: Argument,
+    examples: tuple[str, ...],
+    summary: str = "",
+    reports_broken_settings: bool = False,
+) -> Callable[[Callable[[Call], Outcome]], Callable[[Call], Outcome]]:
+    """Make a function the command of this name."""
+
+    def register(run: Callable[[Call], Outcome]) -> Callable[[Call], Outcome]:
+        DEFINED[name] = Command(run, arguments, examples, summary, reports_broken_settings)
+        return run
+
+    return register
+
+
+DEFINED: dict[str, Command] = {}  # of the modules that were imported
+
+
+# --- all of them -------------------------------------------------------------------------------
+
+
+MODULES = {  # command -> module of this package and what it does, in the order of the overview
+    "Facts": {
+        "remember": ("facts", "store a fact (nugget, key, value), or a text as a note"),
+        "recall": ("facts", "find a fact by its key, part of it, or a misspelling"),
+        "forget": ("facts", "delete a fact"),
+        "facts": ("facts", "show the facts of a nugget, or of all"),
+    },
+    "Notes": {
+        "note add": ("notes", "store a note: nugget, title, content"),
+        "note show": ("notes", "show a whole note"),
+        "note edit": ("notes", "change a note's content, title, tags or metadata"),
+        "note archive": ("notes", "take a note out of lists and searches; nothing is lost"),
+        "note restore": ("notes", "bring an archived note back"),
+        "note delete": ("notes", "archive a note; --hard deletes it with every link to it"),
+        "note merge": ("notes", "merge two notes into one"),
+        "note list": ("notes", "list notes"),
+        "search": ("search_and_graph", "find notes by what they are about"),
+        "link": ("search_and_graph", "link two notes, with a reason"),
+        "unlink": ("search_and_graph", "remove a link, or all links between two notes"),
+        "graph": ("search_and_graph", "show notes and their links as a tree"),
+    },
+    "Nuggets": {
+        "list": ("nuggets_and_projects", "show all nuggets"),
+        "status": ("nuggets_and_projects", "show how full a nugget is, or all of them"),
+        "clear": ("nuggets_and_projects", "delete all facts of a nugget; its notes stay"),
+        "remove": ("nuggets_and_projects", "delete a nugget with all its facts and notes"),
+    },
+    "Projects": {
+        "project list": ("nuggets_and_projects", "show the repositories that memories belong to"),
+        "project move": ("nuggets_and_projects", "move memories along when a repository moved"),
+        "project join": ("nuggets_and_projects", "use the memories of another clone here too"),
+        "project leave": ("nuggets_and_projects", "give this place memories of its own"),
+        "project share": ("nuggets_and_projects", "share memories through the repository"),
+        "project unshare": ("nuggets_and_projects", "stop writing memories into the repository"),
+        "project trust": ("nuggets_and_projects", "read the memories that the repository carries"),
+        "project untrust": ("nuggets_and_projects", "stop reading the repository's memories"),
+    },
+    "Sessions": {
+        "sessions list": ("nuggets_and_projects", "list the sessions with agents here"),
+        "sessions show": ("nuggets_and_projects", "show a session, by default the last one"),
+        "sessions search": ("nuggets_and_projects", "find a session by what it was about"),
+    },
+    "Encoder": {
+        "encoder install": ("audit_doctor_config", "install a sentence encoder for search"),
+        "encoder update": ("audit_doctor_config", "encode the notes that have no vector yet"),
+        "encoder status": ("audit_doctor_config", "show whether it is installed, and its notes"),
+        "encoder remove": ("audit_doctor_config", "remove the encoder and all vectors"),
+    },
+    "Page": {
+        "ui": ("connect_and_serve", "open the page that shows your memory"),
+        "serve": ("connect_and_serve", "serve REST, the page and MCP over HTTP; reflect daily"),
+    },
+    "Team": {
+        "member add": ("team_vault_pair", "make someone a member of a team, with a token"),
+        "member list": ("team_vault_pair", "show the members of the team"),
+        "member revoke": ("team_vault_pair", "end a member's token at once"),
+        "login": ("team_vault_pair", "store your token for a server, in a private file"),
+        "logout": ("team_vault_pair", "remove that token from this machine"),
+        "sync": ("team_vault_pair", "send queued changes, and refresh the local copy"),
+        "queue list": ("team_vault_pair", "list the changes that wait for the server"),
+        "queue retry": ("team_vault_pair", "send a rejected change again, whatever others did"),
+        "queue drop": ("team_vault_pair", "give up a change that waits or was rejected"),
+    },
+    "Elsewhere": {
+        "vault": ("team_vault_pair", "edit memory as a folder of Markdown, as in Obsidian"),
+        "pair": ("team_vault_pair", "keep machines equal through a folder that they share"),
+    },
+    "Agents": {
+        "connect": ("connect_and_serve", "connect an agent: its MCP server and its hooks"),
+        "disconnect": ("connect_and_serve", "remove what connect added"),
+        "mcp": ("connect_and_serve", "serve memory to an agent over MCP, on stdin and stdout"),
+        "hook": ("connect_and_serve", "answer a hook of an agent's host"),
+    },
+    "Reflection": {
+        "reflect": ("reflect_promote_schedule", "put in order: archive, tidy, tag, merge, link"),
+        "promote": ("reflect_promote_schedule", "write what was recalled often to MEMORY.md"),
+        "schedule run": ("reflect_promote_schedule", "run the daily reflection whenever it is due"),
+        "schedule status": ("reflect_promote_schedule", "show the last and the next run"),
+        "schedule install": ("reflect_promote_schedule", "install a system timer that runs it"),
+        "schedule uninstall": ("reflect_promote_schedule", "remove the system timer"),
+    },
+    "Maintenance": {
+        "history": ("history_and_undo", "show what was done, by whom, newest first"),
+        "undo": ("history_and_undo", "undo a change"),
+        "import": ("import_export_backup", "import memories from another machine or program"),
+        "export": ("import_export_backup", "write notes as JSON, Markdown, CSV or a graph"),
+        "copy": ("import_export_backup", "copy a whole shelf into a new one, such as a database"),
+        "backup": ("import_export_backup", "copy the whole shelf into one checked file"),
+        "restore": ("import_export_backup", "replace the shelf by a backup; the old one is kept"),
+        "audit": ("audit_doctor_config", "find duplicates, contradictions, secrets, stale notes"),
+        "demo": ("demo", "see it work in a temporary directory"),
+        "doctor": ("audit_doctor_config", "check files and links, and with --fix repair them"),
+        "config": ("audit_doctor_config", "show settings and their origins, or change one"),
+        "completion": ("shell_completion", "print the completion script for your shell"),
+        "help": ("parsing_and_help", "show all commands, or how to use one"),
+        "version": ("parsing_and_help", "print the version"),
+    },
+}
+
+# Commands of two words.
+GROUPS = ("encoder", "member", "note", "project", "queue", "schedule", "sessions")
+
+
+def find(name: str) -> Command | None:
+    """The command of that name, with its module imported."""
+    for commands in MODULES.values():
+        if name in commands:
+            module, summary = commands[name]
+            import_module(f"nuggets.interfaces.cli.{module}")
+            return DEFINED[name]._replace(summary=DEFINED[name].summary or summary)
+    return None
+
+
+def split_command(words: Sequence[str]) -> tuple[str, list[str], list[str]]:
+    """The name of a command, of one or two words; the global options before it; what follows it."""
+    name, before, rest = "", list[str](), list(words)
+    while rest and (not name or name in GROUPS):
+        word = rest.pop(0)
+        if word.startswith("-"):
+            before += [word, *rest[:1]] if word == "--dir" else [word]
+            del rest[: word == "--dir"]
+        else:
+            name = f"{name} {word}".strip()
+    return name, before, rest

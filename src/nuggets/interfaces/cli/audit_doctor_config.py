@@ -10,7 +10,7 @@ from nuggets.errors import InvalidInput, SettingsError
 from nuggets.filesystem.hook_files import missed_deadlines
 from nuggets.filesystem.shelf_location import directory_of, shown_location
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.cli.command_table import Call, Outcome, argument, command
+from nuggets.interfaces.cli import Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import (
     Progress,
     announce,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 @command("audit", examples=("nuggets audit", "nuggets audit --json"))
 def _audit(call: Call) -> Outcome:
     findings = call.shelf.audit()
-    shape = [{"kind": f.kind, "noteIds": list(f.note_ids), "detail": f.detail} for f in findings]
     concerned = {note_id for finding in findings for note_id in finding.note_ids}
     names = distinct_titles(call.shelf.get_notes(concerned).values())
     lines = []
@@ -48,7 +47,7 @@ def _audit(call: Call) -> Outcome:
             lines += [
                 style(line, "dim") for line in wrap_lines(_other_titles(finding, names), "    ")
             ]
-    return Outcome(shape, lines or ["No problems found."])
+    return Outcome(codec.to_json(findings), lines or ["No problems found."])
 
 
 def _other_titles(finding: "Finding", names: Mapping[str, str]) -> str:
@@ -62,7 +61,6 @@ def _other_titles(finding: "Finding", names: Mapping[str, str]) -> str:
     "doctor",
     argument("--fix", action="store_true", help="repair what can be repaired; nothing is deleted"),
     examples=("nuggets doctor", "nuggets doctor --fix", "nuggets doctor --json"),
-    summary="check the files and the links; with --fix repair them",
     reports_broken_settings=True,
 )
 def _doctor(call: Call) -> Outcome:
@@ -125,7 +123,7 @@ def _settings_defects(settings: "Settings") -> "list[Defect]":
 
 def _connection_defects() -> "list[Defect]":
     """What keeps connected agents from working. `connect` and people repair that."""
-    from nuggets.interfaces.connect.connection_check import find_problems
+    from nuggets.interfaces.connect.settings_edits import find_problems
     from nuggets.stores.base import Defect
 
     try:
@@ -154,7 +152,6 @@ def _connection_defects() -> "list[Defect]":
         "nuggets config set promote_after 5",
         "nuggets config unset promote_after",
     ),
-    summary="show every setting and where it came from, or change config.toml",
 )
 def _config(call: Call) -> Outcome:
     options = call.options
@@ -231,12 +228,7 @@ def _write_value(path: str, name: str, value: object) -> object:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
-    from nuggets.filesystem.atomic_files import (
-        open_plain,
-        private_directory,
-        remove_leftovers,
-        replace_file,
-    )
+    from nuggets.filesystem.atomic_files import open_plain, write_private_file
 
     try:
         with open(path, encoding="utf-8", newline="", opener=open_plain) as file:
@@ -251,9 +243,7 @@ def _write_value(path: str, name: str, value: object) -> object:
     else:
         document[name] = value
     if value != before:
-        private_directory(os.path.dirname(path))
-        remove_leftovers(path)
-        replace_file(path, [document.as_string().encode()], durable=True)
+        write_private_file(path, document.as_string().encode(), durable=True)
     return before
 
 

@@ -9,7 +9,7 @@ from shutil import which
 from tempfile import TemporaryDirectory
 
 from nuggets.filesystem.processes import module_command
-from nuggets.interfaces.cli.command_table import Call, Outcome, command
+from nuggets.interfaces.cli import Call, Outcome, command
 from nuggets.interfaces.cli.terminal_output import print_text, style
 
 STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (

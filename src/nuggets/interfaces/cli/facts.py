@@ -8,7 +8,7 @@ from nuggets.domain.records import MemoryNote, RecallResult, WrittenNote
 from nuggets.errors import InvalidInput
 from nuggets.facts.fact_index import MOST_ALTERNATIVES
 from nuggets.filesystem.current_project import name_of
-from nuggets.interfaces.cli.command_table import Call, Outcome, argument, command
+from nuggets.interfaces.cli import Call, Outcome, argument, command
 from nuggets.interfaces.cli.run_command import (
     METADATA_ARGUMENTS,
     PURGE_ARGUMENT,
@@ -23,13 +23,7 @@ from nuggets.interfaces.cli.run_command import (
     where_valid,
     written_note_outcome,
 )
-from nuggets.interfaces.cli.terminal_output import (
-    escape_controls,
-    fit,
-    one_line,
-    style,
-    table,
-)
+from nuggets.interfaces.cli.terminal_output import escape_controls, fit, one_line, style, table
 
 
 @command(
@@ -72,14 +66,12 @@ def _remember(call: Call) -> Outcome:
         *invalidity_lines(call.shelf, fact),
         *contradiction_lines(fact),
     ]
-    if fact.replaced_content is None and not fact.contradicts:
+    if fact.replaced_content is not None:
+        lines.append(f"was: {fit(fact.replaced_content, 200)}")
+    elif not fact.contradicts:
         return Outcome(codec.note_to_json(fact), lines)
     from nuggets.interfaces import json_responses
 
-    if fact.replaced_content is None:
-        return Outcome(json_responses.written_fact(fact), lines)
-
-    lines.append(f"was: {fit(fact.replaced_content, 200)}")
     return Outcome(json_responses.written_fact(fact), lines)
 
 

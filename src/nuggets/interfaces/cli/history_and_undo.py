@@ -11,7 +11,7 @@ from nuggets.domain.visibility import is_foreign
 from nuggets.errors import NotFound
 from nuggets.filesystem.current_project import distinguish_projects, name_of
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.cli.command_table import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
+from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
 from nuggets.interfaces.cli.run_command import NAME_HELP
 from nuggets.interfaces.cli.terminal_output import fit, format_minute, one_line, style
 from nuggets.language.text import fold_case

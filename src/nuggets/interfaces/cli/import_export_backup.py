@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import cache
+from typing import TYPE_CHECKING
 
 from nuggets.domain import codec
 from nuggets.domain.credentials import memory_credential_kinds
@@ -20,7 +21,7 @@ from nuggets.filesystem.current_project import (
 )
 from nuggets.filesystem.shelf_location import directory_of, is_database, shown_location
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.cli.command_table import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
+from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
 from nuggets.interfaces.cli.run_command import FILTER_ARGUMENTS, filters
 from nuggets.interfaces.cli.terminal_output import (
     Progress,
@@ -33,27 +34,20 @@ from nuggets.interfaces.cli.terminal_output import (
     style,
     warn,
 )
-from nuggets.interfaces.importers import Json, Records
-from nuggets.interfaces.importers.discovery import Offer, discover
-from nuggets.interfaces.importers.own_shelves import is_backup, is_shelf, open_copy
-from nuggets.interfaces.importers.past_sessions import link_sessions, read_transcripts
-from nuggets.interfaces.importers.recognition import read_path
+from nuggets.interfaces.importers import KNOWN, Json, Records
 from nuggets.maintenance.export_and_backup import FILE_FORMS, FORMS
 from nuggets.maintenance.promotion.entries import line_for, without_caveats
 from nuggets.shelf import NuggetShelf
+
+if TYPE_CHECKING:
+    from nuggets.interfaces.importers.discovery import Offer
 
 _IS = ("is", "are")
 
 
 @command(
     "import",
-    argument(
-        "source",
-        nargs="*",
-        help="a shelf, a backup, Markdown (a file, a folder, a vault), instructions such as "
-        "CLAUDE.md, JSON, lines of JSON, CSV, a transcript of a session, what ChatGPT or Claude "
-        "exported, or the database of claude-mem, hippo, mcp-memory-service or opencode",
-    ),
+    argument("source", nargs="*", help=KNOWN),
     argument(
         "--discover",
         action="store_true",
@@ -79,6 +73,11 @@ _IS = ("is", "are")
     "two versions wins; what was deleted there stays here. One undo reverts the import",
 )
 def _import(call: Call) -> Outcome:
+    # here, because all importers together are more than the other commands of this module load
+    from nuggets.interfaces.importers.discovery import discover
+    from nuggets.interfaces.importers.past_sessions import link_sessions
+    from nuggets.interfaces.importers.recognition import is_backup, is_shelf, read_path
+
     options = call.options
     if options.discover == bool(options.source) or (options.all and not options.discover):
         raise InvalidInput("name what to import, or --discover to see what this machine has")
@@ -107,7 +106,7 @@ def _import(call: Call) -> Outcome:
     return _outcome(call, _sum(intakes), found, credentials)
 
 
-def _offer_outcome(offers: Sequence[Offer]) -> Outcome:
+def _offer_outcome(offers: "Sequence[Offer]") -> Outcome:
     shape = [{"what": o.what, "path": o.path, "count": o.number, "unit": o.unit} for o in offers]
     if not offers:
         return Outcome(shape, ["Nothing was found that could be imported."])
@@ -117,13 +116,16 @@ def _offer_outcome(offers: Sequence[Offer]) -> Outcome:
     return Outcome(shape, lines)
 
 
-def _offer_text(offer: Offer) -> str:
+def _offer_text(offer: "Offer") -> str:
     unit = pluralize(offer.number, offer.unit, {"memory": "memories"}.get(offer.unit, ""))
     return f"{offer.what} ({unit})"
 
 
-def _read_offer(call: Call, offer: Offer, found: Records) -> None:
+def _read_offer(call: Call, offer: "Offer", found: Records) -> None:
     """Read what was discovered; what cannot be read is named, and the rest comes in."""
+    from nuggets.interfaces.importers.past_sessions import read_transcripts
+    from nuggets.interfaces.importers.recognition import read_path
+
     before = len(found.notes)
     try:
         if offer.files:
@@ -190,6 +192,8 @@ def _sum(intakes: Sequence[Intake]) -> Intake:
 
 
 def _import_shelf(call: Call, source: str) -> Intake:
+    from nuggets.interfaces.importers.recognition import open_copy
+
     own_directory = call.settings["dir"]
     if os.path.isdir(own_directory) and os.path.samefile(source, own_directory):
         raise InvalidInput(
@@ -206,15 +210,10 @@ def _import_shelf(call: Call, source: str) -> Intake:
 def _outcome(call: Call, done: Intake, found: Records, credentials: list[str]) -> Outcome:
     dry_run = call.options.dry_run
     refused = [*found.problems, *done.refused]
-    is_json = call.options.json  # else thousands of notes would take a while for nothing
     shape = {
         "form": found.form,
-        "added": [codec.note_to_json(note) for note in (done.added if is_json else ())],
-        "updated": [codec.note_to_json(note) for note in (done.updated if is_json else ())],
-        "linked": done.linked,
-        "same": done.same,
-        "older": done.older,
-        "deleted": done.deleted,
+        # without --json thousands of notes would take a while for nothing
+        **(codec.to_json(done) if call.options.json else {}),
         "refused": refused,
         "credentials": credentials,
         "relationsLeftOut": found.left_out,
@@ -228,15 +227,14 @@ def _outcome(call: Call, done: Intake, found: Records, credentials: list[str]) -
     records = pluralize(len(credentials), "record")
     head = f"Left out: {records} with a credential (--allow-secret brings them):"
     lines += listed_problems(head, credentials)
-    if found.left_out:
-        lines.append(f"Left out: {pluralize(found.left_out, 'link')} to what is not there.")
-    if found.old_sessions:
-        sessions = pluralize(found.old_sessions, "session")
-        days = call.settings["session_days"]
-        lines.append(f"Left out: {sessions} of more than {days} days ago (setting session_days).")
-    if found.idle_sessions:
-        sessions = pluralize(found.idle_sessions, "session")
-        lines.append(f"Left out: {sessions} in which nothing substantial was asked.")
+    days = call.settings["session_days"]
+    for number, noun, which in (
+        (found.left_out, "link", "to what is not there"),
+        (found.old_sessions, "session", f"of more than {days} days ago (setting session_days)"),
+        (found.idle_sessions, "session", "in which nothing substantial was asked"),
+    ):
+        if number:
+            lines.append(f"Left out: {pluralize(number, noun)} {which}.")
     return Outcome(shape, [*lines, *_missing_project_lines(done)])
 
 
@@ -305,7 +303,6 @@ def _backup(call: Call) -> Outcome:
         "nuggets restore ~/.nuggets/backups/nuggets-2026-01-31-090000.db --dry-run",
         "nuggets restore /media/stick/nuggets-2026-01-31-090000.db",
     ),
-    summary="replace the shelf by a backup; the replaced shelf is kept",
 )
 def _restore(call: Call) -> Outcome:
     dry_run = call.options.dry_run
@@ -367,13 +364,9 @@ def _open_source(location: str, project: str) -> Iterator[NuggetShelf]:
     """A shelf that is there; a backup is restored into a temporary directory first."""
     path = "" if is_database(location) else directory_of(location)
     if path and os.path.isfile(path):
-        from tempfile import TemporaryDirectory
+        from nuggets.interfaces.importers.recognition import open_copy
 
-        with (
-            TemporaryDirectory(prefix="nuggets-copy-") as directory,
-            NuggetShelf(directory, project=project, short_lived=True) as shelf,
-        ):
-            shelf.restore(path)
+        with open_copy(path, project) as shelf:
             yield shelf
         return
     if path and not os.path.exists(os.path.join(path, "nuggets.db")):

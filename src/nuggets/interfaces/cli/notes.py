@@ -11,7 +11,7 @@ from nuggets.domain.records import MemoryNote, WrittenNote
 from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.current_project import distinguish_projects, name_of
 from nuggets.interfaces import json_responses, pluralize
-from nuggets.interfaces.cli.command_table import Call, Outcome, argument, command
+from nuggets.interfaces.cli import Call, Outcome, argument, command
 from nuggets.interfaces.cli.run_command import (
     FILTER_ARGUMENTS,
     METADATA_ARGUMENTS,

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from nuggets import __version__
 from nuggets.errors import InvalidInput
-from nuggets.interfaces.cli.command_table import (
+from nuggets.interfaces.cli import (
     GROUPS,
     MODULES,
     Argument,
@@ -72,15 +72,16 @@ _STARTERS = (
 _OPERAND = "\0"  # marks an argument after ``--``; no argument can contain it
 
 
-def show_overview(name: str, arguments: Sequence[str], first: int) -> int:
+def show_overview(name: str, before: Sequence[str], rest: Sequence[str]) -> int:
     """Answer a call that runs no command: with all commands, the version, or an error.
 
-    `first`: how many of the arguments stand before the name.
+    `before`: the options before the name; `rest`: what follows it.
     """
+    arguments = [*before, *rest]
     wants_version = "--version" in arguments
     wants_help = wants_version or bool({"--help", "-h"} & set(arguments))
     is_command = name in ("", *GROUPS, *_summaries())
-    problem = _check_global_options(arguments[:first])
+    problem = _check_global_options(before)
     if not problem and not wants_version:
         is_script = "--json" in arguments and not wants_help  # it gets an error, no overview
         problem = "" if is_command and not is_script else unknown_command_message(name)

@@ -11,7 +11,7 @@ from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.processes import module_command
 from nuggets.filesystem.shelf_location import written_location
 from nuggets.interfaces import pluralize, scheduler, summarize_clean_up
-from nuggets.interfaces.cli.command_table import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
+from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import (
     announce,
     distinct_titles,

@@ -25,7 +25,7 @@ from nuggets.filesystem.atomic_files import unreadable
 from nuggets.filesystem.current_project import name_of
 from nuggets.filesystem.hook_files import waiting_order_paths
 from nuggets.interfaces import TRUST_QUESTION, explain_recognition, open_shelf, pluralize
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome, argument
+from nuggets.interfaces.cli import Call, Command, Outcome, argument
 from nuggets.interfaces.cli.terminal_output import (
     escape_controls,
     fit,
@@ -42,7 +42,6 @@ from nuggets.shelf import NuggetShelf
 
 if TYPE_CHECKING:
     from nuggets.maintenance.purge import Purged
-    from nuggets.shelf import NuggetShelf
 
 
 # --- arguments that several commands share -----------------------------------------------------
@@ -183,7 +182,7 @@ def where_valid(note: MemoryNote) -> str:
     return "valid everywhere"
 
 
-def invalidity_lines(shelf: "NuggetShelf", note: MemoryNote) -> list[str]:
+def invalidity_lines(shelf: NuggetShelf, note: MemoryNote) -> list[str]:
     """That what was just written is not valid today, which is seldom meant."""
     why = shelf.invalidity(note)
     return [f"Caution: it is {why}.", *validity_lines(note)] if why else []
@@ -199,7 +198,7 @@ def validity_lines(memory: MemoryNote | RecallResult) -> list[str]:
     return [f"Valid: {' '.join(times)}"]
 
 
-def caveat_lines(shelf: "NuggetShelf", note: MemoryNote | None) -> list[str]:
+def caveat_lines(shelf: NuggetShelf, note: MemoryNote | None) -> list[str]:
     """What speaks against relying on a memory."""
     caveats = shelf.caveats(note) if note is not None else ()
     return [f"Caution: {one_line(caveat)}" for caveat in caveats]

@@ -8,7 +8,7 @@ from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote, SearchNotesResult
 from nuggets.filesystem.current_project import name_of
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.cli.command_table import Call, Outcome, argument, command
+from nuggets.interfaces.cli import Call, Outcome, argument, command
 from nuggets.interfaces.cli.run_command import (
     FILTER_ARGUMENTS,
     NAME_HELP,
@@ -136,7 +136,6 @@ def _link(call: Call) -> Outcome:
     "unlink",
     *_PAIR_ARGUMENTS,
     examples=('nuggets unlink "Auth middleware" "JWT token format"',),
-    summary="remove a link, or all links between two notes",
 )
 def _unlink(call: Call) -> Outcome:
     gone = call.shelf.remove_link(call.options.a, call.options.b, call.options.reason)
@@ -171,13 +170,15 @@ def _graph(call: Call) -> Outcome:
         start = call.shelf.get_note(options.note, session=None)
         depth = DEFAULT_DEPTH if options.depth is None else options.depth
         notes = {note.id: note for note in call.shelf.list_notes(include_hidden=True)}
-        nodes = _neighbourhood(notes, start, depth)
-        roots = [start.id]
+        reasons, roots = _link_reasons(notes), [start.id]
     else:
         depth = DEEPEST if options.depth is None else options.depth
         notes = {note.id: note for note in call.shelf.list_notes()}
-        nodes = {i: note for i, note in notes.items() if _neighbours(notes, note)}
-        roots = sorted(nodes, key=lambda i: (-len(nodes[i].links), i))
+        reasons = _link_reasons(notes)
+        linked = (note_id for note_id in notes if reasons[note_id])
+        roots = sorted(linked, key=lambda i: (-len(notes[i].links), i))
+    children = _assign_children(notes, reasons, roots, depth)
+    nodes = {note_id: note for note_id, note in notes.items() if note_id in children}
     edges = list(_edges(nodes))
     shape = {
         "nodes": [codec.note_to_json(note) for note in nodes.values()],
@@ -187,25 +188,7 @@ def _graph(call: Call) -> Outcome:
     }
     if options.dot:
         return Outcome(shape, _dot(nodes))
-    return Outcome(shape, list(_tree(nodes, roots, depth)) or ["No links yet."])
-
-
-def _neighbours(notes: Mapping[str, MemoryNote], note: MemoryNote) -> list[MemoryNote]:
-    return [notes[link.to] for link in note.links if link.to in notes and link.to != note.id]
-
-
-def _neighbourhood(
-    notes: Mapping[str, MemoryNote], start: MemoryNote, depth: int
-) -> dict[str, MemoryNote]:
-    """The notes at most `depth` links away; paths do not go through archived notes."""
-    reached = {start.id: start}
-    edge = [start]
-    for _ in range(depth):
-        near = [neighbour for note in edge for neighbour in _neighbours(notes, note)]
-        new = {note.id: note for note in near if note.id not in reached}
-        reached.update(new)
-        edge = [note for note in new.values() if not note.hidden]
-    return reached
+    return Outcome(shape, list(_tree(nodes, reasons, roots, children)) or ["No links yet."])
 
 
 def _edges(notes: Mapping[str, MemoryNote]) -> Iterator[tuple[str, str, str, str]]:
@@ -221,12 +204,15 @@ def _dot(notes: Mapping[str, MemoryNote]) -> list[str]:
     return escape_controls(text).splitlines()
 
 
-def _tree(notes: Mapping[str, MemoryNote], roots: list[str], depth: int) -> Iterator[str]:
+def _tree(
+    notes: Mapping[str, MemoryNote],
+    reasons: Mapping[str, Mapping[str, list[str]]],
+    roots: Iterable[str],
+    children: Mapping[str, list[str]],
+) -> Iterator[str]:
     """Every note once, as near to its root as possible, with its neighbours below it. A link to a
     note that is printed above is marked."""
-    reasons = _link_reasons(notes)
     titles = distinct_titles(notes.values())
-    children = _assign_children(reasons, roots, depth)
     printed: set[str] = set()
 
     def branches(note_id: str, parent: str, indent: str) -> Iterator[str]:
@@ -269,9 +255,13 @@ def _link_reasons(notes: Mapping[str, MemoryNote]) -> dict[str, dict[str, list[s
 
 
 def _assign_children(
-    reasons: Mapping[str, Mapping[str, list[str]]], roots: Iterable[str], depth: int
+    notes: Mapping[str, MemoryNote],
+    reasons: Mapping[str, Mapping[str, list[str]]],
+    roots: Iterable[str],
+    depth: int,
 ) -> dict[str, list[str]]:
-    """The notes below each note, breadth first; a root that is below another has no own tree."""
+    """The notes below each note, breadth first, at most `depth` links from a root; none below one
+    that is archived. A root that is below another has no own tree."""
     children: dict[str, list[str]] = {}
     for root in roots:
         level = [] if root in children else [root]
@@ -280,6 +270,8 @@ def _assign_children(
         for _ in range(depth):
             next_level = []
             for note_id in level:
+                if notes[note_id].hidden and note_id != root:
+                    continue
                 new = [neighbour for neighbour in reasons[note_id] if neighbour not in children]
                 children[note_id] = new
                 children.update((neighbour, []) for neighbour in new)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from nuggets.errors import NuggetsError
 from nuggets.filesystem.current_project import current_project
 from nuggets.filesystem.shelf_location import default_location, directory_of
-from nuggets.interfaces.cli.command_table import (
+from nuggets.interfaces.cli import (
     GROUPS,
     MODULES,
     Argument,
@@ -21,6 +21,7 @@ from nuggets.interfaces.cli.command_table import (
     argument,
     command,
     find,
+    split_command,
 )
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
@@ -86,10 +87,10 @@ def _offer_words(words: Sequence[str]) -> Iterator[str]:
         for word in _offer_words([*before, option, value]):
             yield f"{option}={word}"
         return
-    name, rest = _split_command(before)
+    name, options, rest = split_command(before)
     command = None if name in GROUPS else find(name)
     if command is not None:
-        yield from _Place(name, command, rest).offer(current)
+        yield from _Place(name, command, [*options, *rest]).offer(current)
     elif before[-1:] != ["--dir"]:  # for which the shell offers files
         yield from (line for line in _command_lines(name) if line.startswith(current))
 
@@ -107,19 +108,6 @@ def _split_value(word: str) -> list[str]:
     if not equals or not (option.startswith("--") or word == "="):
         return [word]
     return [part for part in (option, value) if part]
-
-
-def _split_command(words: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """The name of the command, of one or two words, and the words that are not part of it."""
-    name, others, rest = "", [], list(words)
-    while rest and (not name or name in GROUPS):
-        word = rest.pop(0)
-        if word.startswith("-"):
-            others += [word, *rest[:1]] if word == "--dir" else [word]
-            del rest[: word == "--dir"]
-        else:
-            name = f"{name} {word}".strip()
-    return name, [*others, *rest]
 
 
 def _command_lines(group: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ from nuggets.language.text import STEERING
 
 if TYPE_CHECKING:
     from nuggets.domain.records import MemoryNote
-    from nuggets.interfaces.cli.command_table import Outcome
+    from nuggets.interfaces.cli import Outcome
 
 _ESCAPES = {
     code: f"\\x{code:02x}"

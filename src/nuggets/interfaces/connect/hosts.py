@@ -54,8 +54,8 @@ class Setup(NamedTuple):
     root: str  # the home directory, or the project's
     user: bool  # for all projects of a user, so `root` is the home directory
     command: Sequence[str]
-    directory: str  # the shelf's; "" for the default one, which is not written down
-    system: str  # as `sys.platform` names it
+    directory: str = ""  # the shelf's; "" for the default one, which is not written down
+    system: str = sys.platform
 
     def path(self, *names: str) -> str:
         return os.path.join(self.root, *names)
@@ -76,19 +76,6 @@ class Setup(NamedTuple):
 
 
 Entry = JsonMember | JsonItem | TomlTable | WholeFile
-
-
-def host_entries(
-    host: str,
-    root: str,
-    *,
-    user: bool,
-    command: Sequence[str],
-    directory: str = "",
-    system: str = sys.platform,
-) -> list[Entry]:
-    """Everything that connects a host; for the arguments see `Setup`."""
-    return HOSTS[host].entries(Setup(root, user, command, directory, system))
 
 
 def is_own_server(server: Any) -> bool:
@@ -124,6 +111,11 @@ def _server_entry(setup: Setup) -> dict[str, Any]:
     return {"command": first, "args": rest}
 
 
+def _server(setup: Setup, file: str, key: str = "mcpServers", **more: str) -> JsonMember:
+    """Our MCP server in a host's settings; `more`: what this host wants beside the command."""
+    return JsonMember(file, (key, "nuggets"), {**more, **_server_entry(setup)})
+
+
 def _hook_group(matcher: str, run: Mapping[str, Any]) -> dict[str, Any]:
     """A hook in the form of Claude Code, Codex and Gemini; `matcher` names tools or reasons."""
     return {**({"matcher": matcher} if matcher else {}), "hooks": [dict(run)]}
@@ -155,9 +147,7 @@ _IN_BACKGROUND = ("post-tool", "stop")  # where a host can go on meanwhile
 def _claude_code(setup: Setup) -> list[Entry]:
     servers = ".claude.json" if setup.user else ".mcp.json"
     settings = setup.path(".claude", "settings.json")
-    entries: list[Entry] = [
-        JsonMember(setup.path(servers), ("mcpServers", "nuggets"), _server_entry(setup))
-    ]
+    entries: list[Entry] = [_server(setup, setup.path(servers))]
     for hook in _hooks(_CLAUDE_EVENTS, _CLAUDE_FILE_TOOLS, _SECONDS):
         # one line, no "args": Cursor runs these hooks too and ignores "args"
         run = {"type": "command", "command": shlex.join(setup.command_line("hook", hook.name))}
@@ -180,10 +170,7 @@ def _codex(setup: Setup) -> list[Entry]:
 
 def _cursor(setup: Setup) -> list[Entry]:
     servers, hooks = (setup.path(".cursor", name) for name in ("mcp.json", "hooks.json"))
-    entries: list[Entry] = [
-        JsonMember(servers, ("mcpServers", "nuggets"), _server_entry(setup)),
-        JsonMember(hooks, ("version",), 1),
-    ]
+    entries: list[Entry] = [_server(setup, servers), JsonMember(hooks, ("version",), 1)]
     for hook in _hooks(_CURSOR_EVENTS, _CURSOR_FILE_TOOLS, _SECONDS):
         # the same line as for Claude Code: Cursor runs those hooks too, and drops duplicates
         line = shlex.join(setup.command_line("hook", hook.name))
@@ -195,7 +182,7 @@ def _cursor(setup: Setup) -> list[Entry]:
 
 def _gemini(setup: Setup) -> list[Entry]:
     settings = setup.path(".gemini", "settings.json")
-    entries: list[Entry] = [JsonMember(settings, ("mcpServers", "nuggets"), _server_entry(setup))]
+    entries: list[Entry] = [_server(setup, settings)]
     for hook in _hooks(_GEMINI_EVENTS, _GEMINI_FILE_TOOLS, (5, 3, 5, 5, 5)):
         matcher = _GEMINI_COMPRESSION if hook.name == "pre-compact" else hook.matcher
         run = {
@@ -232,34 +219,37 @@ def _pi(setup: Setup) -> list[Entry]:
     ]
 
 
+# --- hosts that get the tools alone, no hooks -----------------------------------------------------
+
+
 def _claude_desktop(setup: Setup) -> list[Entry]:
-    settings = setup.application_path("Claude", "claude_desktop_config.json")
-    return [JsonMember(settings, ("mcpServers", "nuggets"), _server_entry(setup))]
+    return [_server(setup, setup.application_path("Claude", "claude_desktop_config.json"))]
 
 
 def _vscode(setup: Setup) -> list[Entry]:
     user_file = setup.application_path("Code", "User", "mcp.json")
-    settings = user_file if setup.user else setup.path(".vscode", "mcp.json")
-    server = {"type": "stdio", **_server_entry(setup)}
-    return [JsonMember(settings, ("servers", "nuggets"), server)]
+    file = user_file if setup.user else setup.path(".vscode", "mcp.json")
+    return [_server(setup, file, "servers", type="stdio")]
 
 
 def _windsurf(setup: Setup) -> list[Entry]:
-    settings = setup.path(".codeium", "windsurf", "mcp_config.json")
-    return [JsonMember(settings, ("mcpServers", "nuggets"), _server_entry(setup))]
+    return [_server(setup, setup.path(".codeium", "windsurf", "mcp_config.json"))]
 
 
 def _zed_editor(setup: Setup) -> list[Entry]:
     # also on macOS in ~/.config
     user_file = setup.config_path("zed", "settings.json")
-    settings = user_file if setup.user else setup.path(".zed", "settings.json")
-    return [JsonMember(settings, ("context_servers", "nuggets"), _server_entry(setup))]
+    file = user_file if setup.user else setup.path(".zed", "settings.json")
+    return [_server(setup, file, "context_servers")]
+
+
+# --- all of them ----------------------------------------------------------------------------------
 
 
 class Host(NamedTuple):
     """An agent's program, as far as `connect` has to know it."""
 
-    entries: Callable[[Setup], list[Entry]]
+    entries: Callable[[Setup], list[Entry]]  # everything that connects it
     has_project_settings: bool = True
     is_started_by_desktop: bool = False  # perhaps without a shell's PATH: a bare name will not do
 
@@ -271,7 +261,6 @@ HOSTS = {
     "gemini": Host(_gemini),
     "opencode": Host(_opencode),
     "pi": Host(_pi),
-    # tools alone, no hooks
     "claude-desktop": Host(_claude_desktop, has_project_settings=False, is_started_by_desktop=True),
     "vscode": Host(_vscode, is_started_by_desktop=True),
     "windsurf": Host(_windsurf, has_project_settings=False, is_started_by_desktop=True),

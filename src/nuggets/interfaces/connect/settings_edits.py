@@ -1,4 +1,5 @@
-"""Plans the edits of a host's files, shows and writes them with backups, and takes them back."""
+"""Plans the edits of a host's files, shows and writes them with backups, and takes them back; and
+says which hosts are connected, and what keeps a connection from working."""
 
 import difflib
 import json
@@ -13,10 +14,9 @@ from typing import Any
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.atomic_files import (
     open_plain,
-    private_directory,
     remove_leftovers,
-    replace_file,
     unwritable,
+    write_private_file,
 )
 from nuggets.filesystem.current_project import checkout_root
 from nuggets.filesystem.processes import module_command
@@ -26,9 +26,9 @@ from nuggets.interfaces.connect.hosts import (
     Entry,
     JsonItem,
     JsonMember,
+    Setup,
     TomlTable,
     WholeFile,
-    host_entries,
     is_own_hook,
     is_own_server,
 )
@@ -74,9 +74,7 @@ def plan_edits(
     if not user and not HOSTS[host].has_project_settings:
         raise InvalidInput(f"{host} has no settings for one project; leave out --project")
     root = home if user else checkout_root(working_directory)
-    all_entries = host_entries(
-        host, root, user=user, command=_find_command(host, user), directory=location
-    )
+    all_entries = HOSTS[host].entries(Setup(root, user, _find_command(host, user), location))
     edits = []
     for path, entries in by_file(all_entries).items():
         if not user:
@@ -139,9 +137,7 @@ def apply_edits(edits: Sequence[Edit], shelf_directory: str, *, connecting: bool
             os.replace(backup, f"{backup}.old")  # of an earlier file, which is gone
         if edit.before is not None:
             backup += "" if connecting and not edit.was_connected else ".disconnected"
-            private_directory(os.path.dirname(backup))
-            remove_leftovers(backup)
-            replace_file(backup, [edit.before.encode()], durable=True)
+            write_private_file(backup, edit.before.encode(), durable=True)
             backups.append(backup)
         _write(edit)
     return backups
@@ -151,14 +147,13 @@ def _write(edit: Edit) -> None:
     target = os.path.realpath(edit.path)  # dotfiles are often links: keep the link
     if read_text(target) != edit.before:
         raise InvalidInput(f"{edit.path} changed meanwhile; it was left as it is. Try again")
-    remove_leftovers(target)
     try:
         if edit.after is None:
+            remove_leftovers(target)
             os.unlink(target)
             return
         mode = stat.S_IMODE(os.stat(target).st_mode) if edit.before is not None else 0o600
-        private_directory(os.path.dirname(target))
-        replace_file(target, [edit.after.encode()], durable=True, mode=mode)
+        write_private_file(target, edit.after.encode(), durable=True, mode=mode)
     except OSError as problem:
         raise unwritable(edit.path, problem) from problem
 
@@ -346,3 +341,82 @@ def read_text(path: str) -> str | None:
         raise InvalidInput(f"{path} is not UTF-8; it was left as it is. Convert it first") from None
     except OSError as problem:
         raise InvalidInput(f"{path} cannot be read: {problem.strerror}") from None
+
+
+# --- which hosts are connected, and what keeps a connection from working --------------------------
+
+
+_SCOPES = ("user", "project")
+
+
+class Problem(NamedTuple):
+    """What keeps a connection from working, and the file that it is in."""
+
+    path: str
+    text: str
+
+
+def connected_files(host: str, scope: str, *, working_directory: str, home: str) -> list[str]:
+    """The files of this scope that have entries of Nuggets."""
+    paths = []
+    for path, entries in _files(host, scope, working_directory, home):
+        try:
+            text = read_text(path)
+            if text is not None and has_entries(text, entries):
+                paths.append(path)
+        except (EditError, InvalidInput):  # what cannot be read connects nothing
+            continue
+    return paths
+
+
+def find_problems(*, working_directory: str, home: str) -> list[Problem]:
+    """Of the connections for all projects of a user, and for the project someone is in.
+
+    `working_directory`: "" if it is gone.
+    """
+    problems = []
+    for host in HOSTS:
+        files = {
+            scope: connected_files(host, scope, working_directory=working_directory, home=home)
+            for scope in _SCOPES
+        }
+        if files["user"] and files["project"]:
+            problems.append(Problem(files["project"][0], both_scopes_message(host)))
+        for scope in _SCOPES:
+            for path, entries in _files(host, scope, working_directory, home):
+                if path in files[scope]:
+                    texts = _file_problems(host, path, entries)
+                    problems += [Problem(path, text) for text in texts]
+    return problems
+
+
+def both_scopes_message(host: str) -> str:
+    return (
+        f"{host} is connected for all your projects and again in this one, so its hooks and tools "
+        f"are there twice. `nuggets disconnect {host} --project` or `nuggets disconnect {host}` "
+        "removes one"
+    )
+
+
+def _files(
+    host: str, scope: str, working_directory: str, home: str
+) -> list[tuple[str, list[Entry]]]:
+    user = scope == "user"
+    if not user and not working_directory:
+        return []
+    root = home if user else checkout_root(working_directory)
+    if not user and (not HOSTS[host].has_project_settings or root == os.path.realpath(home)):
+        return []
+    entries = HOSTS[host].entries(Setup(root, user, ["nuggets"]))
+    return list(by_file(entries).items())
+
+
+def _file_problems(host: str, path: str, entries: list[Entry]) -> Iterator[str]:
+    text = read_text(path) or ""
+    for entry in entries:
+        server = value_of(text, entry) if isinstance(entry, JsonMember | TomlTable) else None
+        if server is not None and is_own_server(server):
+            command = server["command"]
+            program = str(command[0] if isinstance(command, list) else command)
+            if os.path.isabs(program) and not os.access(program, os.X_OK):
+                yield f"it calls {program}, which is gone. `nuggets connect {host}` corrects it"

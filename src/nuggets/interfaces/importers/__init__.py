@@ -18,6 +18,11 @@ from nuggets.filesystem.untrusted_folder import FoundFile, find_files, open_fold
 from nuggets.named_tuple import NamedTuple
 
 Json = dict[str, Any]
+KNOWN = (
+    "a shelf, a backup, Markdown (a file, a folder, a vault), instructions such as CLAUDE.md, "
+    "JSON, lines of JSON, CSV, a transcript of a session, what ChatGPT or Claude exported, or the "
+    "database of claude-mem, hippo, mcp-memory-service or opencode"
+)
 
 
 class Records:
@@ -39,28 +44,9 @@ class Records:
         self.is_promoted: Callable[[str], bool] = lambda line: False  # was a line written here?
         self.report: Callable[[str], None] = lambda text: None  # how far it is
 
-    def add(self, note: Json, place: str) -> None:
+    def add(self, note: Json, place: str) -> Json:
         self.notes.append(note)
         self.places.append(place)
-
-    def add_memory(
-        self,
-        place: str,
-        title: str,
-        text: str,
-        *,
-        identity: str,
-        at: str,
-        created: str = "",
-        tags: Iterable[object] = (),
-        **more: object,
-    ) -> Json:
-        """Add what another program wrote; `more`: of the note's documented JSON."""
-        note = make_note(
-            self.nugget, title, text, identity=identity, at=at, created=created, tags=tags
-        )
-        note.update(more)
-        self.add(note, place)
         return note
 
 
@@ -71,14 +57,18 @@ def make_note(
     *,
     identity: str,
     at: str,
-    created: str = "",
+    changed: object = None,
+    created: object = None,
     tags: Iterable[object] = (),
+    **more: object,
 ) -> Json:
     """A note that another program wrote. The same identity gets the same id, so that reading a
     place again adds nothing twice.
 
-    `at`: when it was last changed; `created`: "" if that is not known.
+    `changed`, `created`: when, as the program writes times; `at`: when, if it says nothing that can
+    be read; `more`: of the note's documented JSON.
     """
+    updated = moment(changed, at)
     digest = hashlib.sha256(identity.encode(errors="surrogatepass")).hexdigest()
     return {
         "id": f"note-{nugget}-{digest[:16]}",
@@ -88,8 +78,9 @@ def make_note(
         "tags": fitting_tags(tags),
         "links": [],
         "source": "inferred",  # nobody knows who told the other program
-        "createdAt": created or at,
-        "updatedAt": at,
+        "createdAt": moment(created, updated),
+        "updatedAt": updated,
+        **more,
     }
 
 

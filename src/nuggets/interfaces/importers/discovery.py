@@ -17,6 +17,7 @@ from typing import Literal
 from nuggets.domain.marks import INSTRUCTION_FILES
 from nuggets.filesystem.current_project import checkout_root
 from nuggets.interfaces import pluralize
+from nuggets.interfaces.connect.hosts import Setup
 from nuggets.interfaces.hooks.transcript_reader import host_folder, read_folder_of
 from nuggets.interfaces.importers import MOST_FILES, count_files
 from nuggets.interfaces.importers.program_databases import count_memories
@@ -169,7 +170,7 @@ def _agent_memories(home: str) -> Iterator[Offer]:
     codex = os.path.join(host_folder("codex"), "memories")
     yield Offer("memories of codex", codex, count_files(codex, (".md",)), "file")
     store = ("globalStorage", "github.copilot-chat", "memory-tool", "memories")
-    vscode = os.path.join(_application_folder(home), "Code", "User", *store)
+    vscode = _of_user(home).application_path("Code", "User", *store)
     yield Offer("memories of VS Code", vscode, count_files(vscode, (".md",)), "file")
 
 
@@ -178,7 +179,8 @@ def _agent_memories(home: str) -> Iterator[Offer]:
 
 def _databases(home: str, here: str) -> Iterator[Offer]:
     root = checkout_root(here) if here else ""
-    data = _application_folder(home) if sys.platform == "darwin" else _data_folder(home)
+    is_mac = sys.platform == "darwin"
+    data = _of_user(home).application_path() if is_mac else _data_folder(home)
     for name, path in (
         ("claude-mem", os.path.join(home, ".claude-mem", "claude-mem.db")),
         ("hippo", os.path.join(home, ".hippo", "hippo.db")),
@@ -190,6 +192,11 @@ def _databases(home: str, here: str) -> Iterator[Offer]:
 
 def _count_in(database: str) -> int:
     return count_memories(database) if _is_plain(database) else 0
+
+
+def _of_user(home: str) -> Setup:
+    """Where programs of this user keep their settings."""
+    return Setup(home, user=True, command=())
 
 
 def _data_folder(home: str) -> str:
@@ -204,13 +211,6 @@ def _basic_memory(home: str) -> Iterator[Offer]:
         if isinstance(path, str):
             folder = os.path.expanduser(path)
             yield Offer("notes of basic-memory", folder, count_files(folder, (".md",)), "file")
-
-
-def _application_folder(home: str) -> str:
-    """Where desktop programs keep their settings."""
-    if sys.platform == "darwin":
-        return os.path.join(home, "Library", "Application Support")
-    return os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
 
 
 # --- looking --------------------------------------------------------------------------------------

@@ -24,14 +24,7 @@ from nuggets.domain.note_markdown import (
     note_file,
 )
 from nuggets.errors import NuggetsError
-from nuggets.interfaces.importers import (
-    ReadFile,
-    Records,
-    files_below,
-    make_note,
-    moment,
-    read_file,
-)
+from nuggets.interfaces.importers import ReadFile, Records, files_below, make_note, read_file
 from nuggets.language.markdown import continues_code, list_of, split_front_matter, without_code
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
@@ -139,10 +132,15 @@ def _foreign_note(
     tags = [*list_of(front.get("tags")), *list_of(front.get("type"))]
     tags += [folder for folder in os.path.dirname(name).split(os.sep) if folder]
     tags += _INLINE_TAG.findall(without_code(body))
-    at = moment(next((front[key] for key in _CHANGED if key in front), ""), changed_at)
-    created = moment(next((front[key] for key in _CREATED if key in front), ""), at)
     note = make_note(
-        nugget, title, body, identity=f"file {name}", at=at, created=created, tags=tags
+        nugget,
+        title,
+        body,
+        identity=f"file {name}",
+        at=changed_at,
+        changed=next((front[key] for key in _CHANGED if key in front), None),
+        created=next((front[key] for key in _CREATED if key in front), None),
+        tags=tags,
     )
     del note["links"]
     kept = {field: value for field, value in front.items() if field not in _READ}
@@ -209,8 +207,8 @@ def read_instructions(text: str, name: str, at: str, found: Records) -> None:
     for block in _blocks(_without_our_block(body)):
         if is_memory_file and (found.is_promoted(block.text) or _is_listing(block.text)):
             continue
-        note = found.add_memory(
-            f"{name}, line {block.line + skipped}",
+        note = make_note(
+            found.nugget,
             "",
             block.text,
             identity=f"{stem} {block.text}",
@@ -222,6 +220,7 @@ def read_instructions(text: str, name: str, at: str, found: Records) -> None:
         if about:
             note["content"] += f"\n\nApplies to: {'; '.join(map(_as_line, about))}"
         note |= {"project": found.project, "scope": "project"} if found.project else {}
+        found.add(note, f"{name}, line {block.line + skipped}")
 
 
 def _as_line(value: object) -> str:

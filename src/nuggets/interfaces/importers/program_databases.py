@@ -17,7 +17,7 @@ from nuggets.errors import InvalidInput
 from nuggets.filesystem.hook_files import purge_time
 from nuggets.interfaces.hooks.transcript_formats import texts_of
 from nuggets.interfaces.hooks.transcript_reader import read_sent_transcript
-from nuggets.interfaces.importers import Json, Records, moment
+from nuggets.interfaces.importers import Json, Records, make_note, moment
 from nuggets.interfaces.importers.past_sessions import add_record, add_session
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.session_note_text import title_of
@@ -149,14 +149,16 @@ def _add_observation(row: Row, at: str, found: Records) -> None:
     """The same id of an observation gets the same note."""
     texts = [str(row[name]) for name in _TEXTS if row.get(name)]
     texts += [f"- {item}" for item in json_list(row.get("facts"))]
-    found.add_memory(
-        f"observation {row['id']}",
+    note = make_note(
+        found.nugget,
         str(row["title"] or ""),
         "\n".join(texts),
         identity=f"claude-mem {row['id']} {row.get('created_at')}",
-        at=moment(row.get("created_at"), at),
+        at=at,
+        changed=row.get("created_at"),
         tags=[row.get("type") or "", row.get("project") or "", *json_list(row.get("concepts"))],
     )
+    found.add(note, f"observation {row['id']}")
 
 
 def _add_summary(row: Row, at: str, found: Records) -> None:
@@ -204,16 +206,17 @@ def _read_service(tables: Tables, at: str, found: Records) -> None:
 def _add_memory(
     row: Row, identity: str, created: object, tags: list[Any], at: str, found: Records
 ) -> Json:
-    changed = moment(_utc(row.get("updated_at")), at)
-    return found.add_memory(
-        f"memory {row['id']}",
+    note = make_note(
+        found.nugget,
         "",
         str(row["content"]),
         identity=identity,
-        at=changed,
-        created=moment(created, changed),
+        at=at,
+        changed=_utc(row.get("updated_at")),
+        created=created,
         tags=tags,
     )
+    return found.add(note, f"memory {row['id']}")
 
 
 def _utc(time: object) -> object:

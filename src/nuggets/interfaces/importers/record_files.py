@@ -14,7 +14,7 @@ from typing import Any
 from nuggets.domain.limits import CONTENT_BYTES
 from nuggets.errors import InvalidInput
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.importers import Json, Records, make_note, moment
+from nuggets.interfaces.importers import Json, Records, make_note
 from nuggets.interfaces.importers.past_sessions import (
     account_texts,
     add_conversation,
@@ -96,14 +96,6 @@ def _read_record(record: Json, at: str, found: Records) -> Json | None:
 # --- formats ------------------------------------------------------------------------------------
 
 
-def _is_own(record: Json) -> bool:
-    return isinstance(record.get("id"), str) and "nuggetName" in record
-
-
-def _read_own(record: Json, nugget: str, at: str) -> Json:
-    return record
-
-
 _HITS = {"hits": "hits", "lastHitSession": "last_hit_session"}  # as a note and a fact call them
 
 
@@ -116,13 +108,8 @@ def _fact_note(nugget: str, fact: Any, at: str) -> Any:
     return {**note, **hits, "id": note["id"].replace("note-", "fact-", 1), "kind": "fact"}
 
 
-def _is_service(record: Json) -> bool:
-    return isinstance(record.get("content"), str) and "content_hash" in record
-
-
 def _read_service(record: Json, nugget: str, at: str) -> Json:
     """A memory of mcp-memory-service: no title, times in seconds."""
-    changed = moment(record.get("updated_at"), at)
     tags = record.get("tags")
     kind = record.get("memory_type")
     return make_note(
@@ -130,35 +117,41 @@ def _read_service(record: Json, nugget: str, at: str) -> Json:
         "",
         record["content"],
         identity=f"memory {record['content_hash']}",
-        at=changed,
-        created=moment(record.get("created_at"), changed),
+        at=at,
+        changed=record.get("updated_at"),
+        created=record.get("created_at"),
         tags=[*(tags if isinstance(tags, list) else str(tags or "").split(",")), kind or ""],
     )
 
 
-def _is_mem0(record: Json) -> bool:
-    return isinstance(record.get("memory"), str)
-
-
 def _read_mem0(record: Json, nugget: str, at: str) -> Json:
     """A memory of mem0, or any object with a text called `memory`."""
-    changed = moment(record.get("updated_at"), at)
     categories = record.get("categories")
     return make_note(
         nugget,
         str(record.get("title") or ""),
         record["memory"],
         identity=f"memory {record.get('id') or record['memory']}",
-        at=changed,
-        created=moment(record.get("created_at"), changed),
+        at=at,
+        changed=record.get("updated_at"),
+        created=record.get("created_at"),
         tags=categories if isinstance(categories, list) else (),
     )
 
 
+# what it is called, how a record of it is known, and what reads it
 FORMATS: tuple[tuple[str, Callable[[Json], bool], Callable[[Json, str, str], Json]], ...] = (
-    ("notes of Nuggets", _is_own, _read_own),
-    ("memories of mcp-memory-service", _is_service, _read_service),
-    ("memories of mem0", _is_mem0, _read_mem0),
+    (
+        "notes of Nuggets",
+        lambda record: isinstance(record.get("id"), str) and "nuggetName" in record,
+        lambda record, nugget, at: record,
+    ),
+    (
+        "memories of mcp-memory-service",
+        lambda record: isinstance(record.get("content"), str) and "content_hash" in record,
+        _read_service,
+    ),
+    ("memories of mem0", lambda record: isinstance(record.get("memory"), str), _read_mem0),
 )
 
 
@@ -187,9 +180,8 @@ def read_entities(lines: Iterable[tuple[str, Json]], at: str, found: Records) ->
             found.problems.append(f"{place}: 'observations' is a list of texts")
         else:
             if name not in notes:
-                notes[name] = found.add_memory(
-                    place, name, "", identity=f"entity {name}", at=at, content=""
-                )
+                note = make_note(found.nugget, name, "", identity=f"entity {name}", at=at)
+                notes[name] = found.add({**note, "content": ""}, place)
             _add_observations(notes[name], line)
     for name, note in notes.items():
         note["content"] = note["content"] or name
@@ -280,10 +272,9 @@ def _other_note(head: Sequence[str], row: Sequence[str], nugget: str, at: str) -
     title, content = _first(_TITLES, cells), _first(_CONTENTS, cells)
     if not title and not content:
         return None
-    changed = moment(_first(_TIMES, cells), at)
-    identity = f"row {title} {content}"
+    identity, changed = f"row {title} {content}", _first(_TIMES, cells)
     tags = _first(_TAGS, cells).replace(";", ",").split(",")
-    return make_note(nugget, title, content, identity=identity, at=changed, tags=tags)
+    return make_note(nugget, title, content, identity=identity, at=at, changed=changed, tags=tags)
 
 
 def _by_name(head: Sequence[str], row: Sequence[str]) -> dict[str, str]:

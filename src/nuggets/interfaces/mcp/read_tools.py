@@ -1,6 +1,7 @@
-"""Tools that read: recall, search_notes, get_note, list_notes, status."""
+"""Tools that read: recall, search_notes, get_note, list_notes, status, sessions."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Annotated
 
 from nuggets.domain import codec, times
@@ -15,19 +16,7 @@ from nuggets.domain.records import (
 from nuggets.filesystem.hook_files import missed_deadlines
 from nuggets.interfaces import explain_recognition, json_responses, pluralize
 from nuggets.interfaces.json_schemas import some_of
-from nuggets.interfaces.mcp.tool_definition import (
-    INDEX,
-    ITEMS,
-    MOST_LINKS,
-    READ,
-    Answer,
-    ToolCall,
-    full_note,
-    index_entry,
-    recall_fields,
-    room_for,
-    tool,
-)
+from nuggets.interfaces.mcp.tools_and_resources import INDEX, ITEMS, READ, Answer, ToolCall, tool
 from nuggets.interfaces.prompt_quoting import PREFACE, fence, fence_note, project_name
 from nuggets.language.text import one_line
 from nuggets.operations.permissions import AT_A_GLANCE
@@ -142,12 +131,6 @@ def _index(call: ToolCall, results: Iterable[SearchNotesResult]) -> Answer:
         for r in listed
     ]
     return _within_budget(call, [r.note for r in listed], shapes, len(listed), "narrow the query")
-
-
-def _entry(call: ToolCall, note: MemoryNote) -> Json:
-    foreign = call.shelf.is_foreign(note)
-    entry = {"note": index_entry(note, foreign), "foreign": foreign}
-    return {**entry, **json_responses.caveats(call.shelf, note)}
 
 
 def _within_budget(
@@ -277,7 +260,133 @@ def _status(call: ToolCall, nugget: str | None = None) -> Answer:
         "project": shelf.project,
         "session": call.session,
         "missedDeadlines": missed,
-        "exports": json_responses.exports(shelf.exports_status()),
+        "exports": codec.to_json(shelf.exports_status()),
         "warnings": warnings,
     }
     return Answer(shape, "\n".join(lines))
+
+
+# --- notes of sessions with agents: list, show, search -----------------------------------------
+
+
+SESSIONS_LISTED = 10  # unless more are asked for; what fits is bounded by `ROOM`
+SESSION_TITLE = 100  # characters of a title in the list
+NO_SESSION = (
+    "There is no note of such a session here. Hooks write them; all=true asks for every project."
+)
+
+
+@tool(
+    "Earlier sessions",
+    "See what earlier sessions with any agent in this project were about (goal, decisions, "
+    "open points), when the user asks where you were or to continue something.",
+    INDEX,
+    READ,
+)
+def _sessions(
+    call: ToolCall,
+    query: str | None = None,
+    session: Annotated[str, "id: only this one"] | None = None,
+    all: Annotated[bool, "of all projects"] = False,
+    limit: int = SESSIONS_LISTED,
+) -> Answer:
+    limit = max(1, limit)
+    if session is not None:
+        return _session_answer(call, [call.shelf.get_session(session)], 1)
+    if query is not None:
+        found = call.shelf.search_sessions(query, limit, all_projects=all)
+        return _session_answer(call, [result.note for result in found], len(found))
+    notes = call.shelf.sessions(all_projects=all)
+    return _session_answer(call, notes[:limit], len(notes))
+
+
+def _session_answer(call: ToolCall, notes: Sequence[MemoryNote], total: int) -> Answer:
+    """The first session whole, of the others the titles, as many as fit."""
+    if not notes:
+        return Answer({"results": [], "omitted": 0}, NO_SESSION)
+    shapes = [_session(call, note, is_whole=not i) for i, note in enumerate(notes)]
+    shapes = shapes[: room_for(len(codec.dumps(shape)) for shape in shapes)]
+    omitted = total - len(shapes)
+    first, *others = notes[: len(shapes)]
+    lines = [PREFACE, fence_note(first, first.content, project=call.shelf.project, now=call.now)]
+    if others:
+        lines += ["Others:", fence("\n".join(_session_line(call, note) for note in others))]
+        lines.append("Read one of them: sessions with session=its id.")
+    if omitted:
+        lines.append(f"{omitted} more: ask with a query, or raise limit.")
+    return Answer({"results": shapes, "omitted": omitted}, "\n".join(lines))
+
+
+def _session_line(call: ToolCall, note: MemoryNote) -> str:
+    where = f", {project_name(note.project)}" if call.shelf.is_foreign(note) else ""
+    title, age = one_line(note.title, SESSION_TITLE), times.age(note.updated_at, call.now)
+    return f"{note.id} | {title} ({age}{where})"
+
+
+# --- which fields a model gets, and how many entries ----------------------------------------------
+#
+# Those that help it, under their documented names. Some hosts give a model the JSON and not the
+# text, so every field costs tokens at every call.
+
+
+ROOM = 4800  # characters of an index, about 1,200 tokens
+MOST_LINKS = 20  # links of a note
+
+_NAME_FIELDS = ("id", "title")  # an id begins with the nugget
+_TRUST_FIELDS = ("source", "updatedAt")  # source and age
+_RECALL_FIELDS = (
+    *("found", "answer", "probability", "missing", "doubt", "key", "nugget", "match", "ratio"),
+    *("confidence", "margin", "validFrom", "validUntil", "caveats"),
+)
+_INTERNAL = (  # of no use to a model
+    *("hitSessions", "lastHitSession", "lastInspectedAt", "anchors", "stabilityGiven"),
+)
+
+
+def pick(shape: Json, names: Iterable[str]) -> Json:
+    """Only these fields of a shape."""
+    return {name: shape[name] for name in names if name in shape}
+
+
+def _entry(call: ToolCall, note: MemoryNote) -> Json:
+    """A note in an index: the beginning of its text, its source and age."""
+    foreign = call.shelf.is_foreign(note)
+    extra = ["project"] * foreign + ["hidden"] * note.hidden
+    shape = pick(
+        codec.note_to_json(note, vector=False), (*_NAME_FIELDS, "content", *_TRUST_FIELDS, *extra)
+    )
+    shape["content"] = one_line(note.content, LINE)
+    return {"note": shape, "foreign": foreign, **json_responses.caveats(call.shelf, note)}
+
+
+def _session(call: ToolCall, note: MemoryNote, *, is_whole: bool) -> Json:
+    """The note of a session in a list of them: its title, when it ended, and its text if asked."""
+    foreign = call.shelf.is_foreign(note)
+    names = [*_NAME_FIELDS, "updatedAt", *["content"] * is_whole, *["project"] * foreign]
+    return {"note": pick(codec.note_to_json(note, vector=False), names), "foreign": foreign}
+
+
+def recall_fields(shape: Json) -> Json:
+    """The answer of a recall, with the note's id to open it by."""
+    answer = pick(shape, _RECALL_FIELDS)
+    if "note" not in shape:
+        return answer
+    answer["note"] = pick(shape["note"], ("id", *_TRUST_FIELDS, "project"))
+    if "also" in shape:
+        answer["also"] = [pick(note, _NAME_FIELDS) for note in shape["also"]]
+    return answer
+
+
+def full_note(note: MemoryNote) -> Json:
+    """All of a note; links that are left out are counted."""
+    shape = codec.note_to_json(note, vector=False)
+    for name in _INTERNAL:
+        shape.pop(name, None)
+    shape["links"] = [pick(link, ("to", "reason")) for link in shape["links"][:MOST_LINKS]]
+    more = len(note.links) - MOST_LINKS
+    return {**shape, "omittedLinks": more} if more > 0 else shape
+
+
+def room_for(sizes: Iterable[int]) -> int:
+    """How many entries of these sizes fit into an index: at least one."""
+    return max(1, sum(total <= ROOM for total in accumulate(sizes)))

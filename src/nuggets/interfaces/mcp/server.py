@@ -12,25 +12,29 @@ from mcp.shared.exceptions import MCPError
 
 from nuggets import __version__
 from nuggets.domain import times
+from nuggets.domain.codec import json_name
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.hook_files import log_problem, recorded_session
 from nuggets.filesystem.shelf_location import directory_of, is_database, is_server
-from nuggets.interfaces.mcp.maintenance_tools import FEW_TOOLS
-from nuggets.interfaces.mcp.protocol_types import (
+from nuggets.interfaces.mcp import read_tools, write_tools
+from nuggets.interfaces.mcp.tools_and_resources import (
     INSTRUCTIONS,
     MARKDOWN,
     MEMORY,
     NOTE,
     PROMPTS,
     SESSIONS,
+    RepairedMessages,
+    Tool,
+    ToolCall,
     answer_to_protocol,
     prompt_text,
     refusal,
     resource_text,
     tool_to_protocol,
+    tools_of,
 )
-from nuggets.interfaces.mcp.tool_definition import Tool, ToolCall
-from nuggets.interfaces.prompt_quoting import camel_case, fence_refusal, name_tools
+from nuggets.interfaces.prompt_quoting import fence_refusal, name_tools
 from nuggets.operations.permissions import AGENT, Client, name_agent
 from nuggets.settings import Settings
 
@@ -46,6 +50,12 @@ OPENING_SECONDS = 1.0  # the handshake comes first
 LOOKING_SECONDS = 60.0  # between two looks for a shelf, one call of stat each
 PROGRESS_SECONDS = 2.0  # between two notifications to a client that waits
 WRITES_KNOWN = 1000  # only the session's last ones are kept
+
+# Few tools are offered, because their descriptions fill every conversation; all with `--tools all`.
+ONLY_IF_ALL = ("list_notes", "merge_notes", "undo", "promote")
+_TOOLS = tools_of(read_tools, write_tools)
+FEW_TOOLS = tuple(tool for tool in _TOOLS if tool.name not in ONLY_IF_ALL)
+ALL_TOOLS = (*FEW_TOOLS, *(tool for tool in _TOOLS if tool.name in ONLY_IF_ALL))
 
 T = TypeVar("T")
 Handlers = dict[str, Any]
@@ -169,7 +179,7 @@ def build_server(context: ServerContext, tools: Sequence[Tool] = FEW_TOOLS) -> S
 
 def _tool_handlers(context: ServerContext, tools: Sequence[Tool]) -> Handlers:
     offered = {tool.name: tool for tool in tools}
-    aliases = {camel_case(name): tool for name, tool in offered.items()}  # accepted, not listed
+    aliases = {json_name(name): tool for name, tool in offered.items()}  # accepted, not listed
     listed = types.ListToolsResult(tools=[tool_to_protocol(tool) for tool in tools])
 
     async def all_tools(ctx: Any, params: Any) -> types.ListToolsResult:
@@ -296,8 +306,6 @@ def _prompt_handlers() -> Handlers:
 def serve_stdio(context: ServerContext, tools: Sequence[Tool] = FEW_TOOLS) -> None:
     """Serve this process's own input and output until the input ends."""
     from mcp.server.stdio import stdio_server
-
-    from nuggets.interfaces.mcp.protocol_types import RepairedMessages
 
     async def serve() -> None:
         server = build_server(context, tools)

@@ -12,39 +12,21 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Scope
+from starlette.types import ASGIApp, ExceptionHandler, Scope
 
 from nuggets.domain import codec
 from nuggets.domain.limits import Name
 from nuggets.domain.type_check import read
 from nuggets.errors import NuggetsError
 from nuggets.interfaces.request_shelf import project_from_headers, shelf_of_request
-from nuggets.interfaces.rest import (
-    events,
-    read_operations,
-    shelf_endpoint,
-    write_operations,
-)
-from nuggets.interfaces.rest.guard import (
-    Access,
-    Guard,
-    MemberAccess,
-    TooLarge,
-    error_response,
-    too_large_response,
-)
-from nuggets.interfaces.rest.operation_definition import (
-    REVISION,
-    Operation,
-    document,
-    operations_of,
-    parse_query,
-)
+from nuggets.interfaces.rest import events, operations, shelf_endpoint
+from nuggets.interfaces.rest.guard import Access, Guard, MemberAccess, error_response
+from nuggets.interfaces.rest.operation_definition import REVISION, Operation, document, parse_query
 from nuggets.shelf import NuggetShelf
 
-OPERATIONS = operations_of(read_operations, write_operations)
+OPERATIONS = [part for part in vars(operations).values() if isinstance(part, Operation)]
 PAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "ui")
-_CODES = {404: "not_found", 405: "not_allowed"}
+_CODES = {404: "not_found", 405: "not_allowed", 413: "too_large"}
 
 Lifespan = Callable[[], AbstractAsyncContextManager[Any]]
 
@@ -91,9 +73,10 @@ def application(
         exception_handlers={
             NuggetsError: _answer_nuggets_error,
             HTTPException: _answer_http_error,
-            TooLarge: _answer_too_large,
-            ClientDisconnect: _answer_disconnect,
-            Exception: _answer_defect,
+            # a client that disconnects while sending: the log has no error
+            ClientDisconnect: _answer_always(400, "invalid_input", "the body ended too early"),
+            # a defect: the log has the details, the network does not
+            Exception: _answer_always(500, "error", "internal error; see the log of the server"),
         },
     )
     return Guard(app, is_ours=is_ours, access=access)
@@ -165,7 +148,7 @@ async def _read_arguments(request: Request, operation: Operation) -> dict[str, A
 
 
 async def _unknown_path(request: Request) -> Response:
-    return error_response(404, "not_found", "there is nothing at this path; see /api/openapi.json")
+    raise HTTPException(404, "there is nothing at this path; see /api/openapi.json")
 
 
 async def _answer_nuggets_error(request: Request, problem: Exception) -> Response:
@@ -182,15 +165,8 @@ async def _answer_http_error(request: Request, problem: Exception) -> Response:
     return answer
 
 
-async def _answer_too_large(request: Request, problem: Exception) -> Response:
-    return too_large_response()
+def _answer_always(status: int, code: str, text: str) -> ExceptionHandler:
+    async def answer(request: Request, problem: Exception) -> Response:
+        return error_response(status, code, text)
 
-
-async def _answer_disconnect(request: Request, problem: Exception) -> Response:
-    """A client that disconnects while sending gets no answer, and the log no error."""
-    return error_response(400, "invalid_input", "the body ended too early")
-
-
-async def _answer_defect(request: Request, problem: Exception) -> Response:
-    """A defect: the log has the details, the network does not."""
-    return error_response(500, "error", "internal error; see the log of the server")
+    return answer

@@ -10,11 +10,12 @@ import ipaddress
 import secrets
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from urllib.parse import parse_qs
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -113,9 +114,7 @@ class RateLimit:
             return None
         seconds = 60 - now % 60
         text = f"that is more than a member may send in a minute; wait {seconds} s"
-        return JSONResponse(
-            error_to_json("too_many", text), 429, headers={"Retry-After": str(seconds)}
-        )
+        return error_response(429, "too_many", text, {"Retry-After": str(seconds)})
 
     def count_bytes(self, member: str, count: int) -> None:
         """Count what a member has sent."""
@@ -255,37 +254,43 @@ def _access_refusal(access: Access, scope: Scope, headers: Headers) -> Response 
     """The refusal of a request without token and session; a launch code gets a session."""
     port = _port(headers)
     codes = parse_qs(scope["query_string"].decode("latin-1")).get("code", [])
-    is_page = scope["path"] == "/" and scope["method"] == "GET"
-    if is_page and codes:
+    if codes and _is_page(scope):
         session = access.launch(codes[0])
         if session is not None:
             return _start_session(port, session, is_secure=_is_secure(headers))
         if access.allows(headers, port):  # the link again, in the browser that used it
-            return _to_page("Opening your memory.")
+            return _to_page()
     if access.allows(headers, port):
         return None
-    if is_page and "text/html" in headers.get("accept", ""):
-        text = "This needs a link with an unused code. The server prints one in its terminal."
-        return HTMLResponse(_PAGE.format(head="", text=text), 401)
-    return error_response(
-        401, "no_token", "send the token as Authorization: Bearer …, or open the server's link"
+    return _ask_who(
+        scope,
+        headers,
+        "",
+        "This needs a link with an unused code. The server prints one in its terminal.",
+        "send the token as Authorization: Bearer …, or open the server's link",
     )
 
 
 def _unknown_member(scope: Scope, headers: Headers) -> Response:
     """Nobody is known by this token, or not any more. A person may sign in."""
-    if (
-        scope["path"] == "/"
-        and scope["method"] == "GET"
-        and "text/html" in headers.get("accept", "")
-    ):
-        head = '<script type="module" src="/sign-in.js"></script>'
-        return HTMLResponse(_PAGE.format(head=head, text="Sign in with your token."), 401)
-    return error_response(
-        401,
-        "no_token",
+    return _ask_who(
+        scope,
+        headers,
+        '<script type="module" src="/sign-in.js"></script>',
+        "Sign in with your token.",
         "this needs the token of a member, as Authorization: Bearer …; it may have been revoked",
     )
+
+
+def _ask_who(scope: Scope, headers: Headers, head: str, text: str, message: str) -> Response:
+    """A page for a person's browser, a message for a program."""
+    if _is_page(scope) and "text/html" in headers.get("accept", ""):
+        return HTMLResponse(_PAGE.format(head=head, text=text), 401)
+    return error_response(401, "no_token", message)
+
+
+def _is_page(scope: Scope) -> bool:
+    return bool(scope["path"] == "/" and scope["method"] == "GET")
 
 
 def _port(headers: Headers) -> str:
@@ -300,7 +305,7 @@ def _is_secure(headers: Headers) -> bool:
 
 
 def _start_session(port: str, session: str, *, is_secure: bool) -> Response:
-    answer = _to_page("Opening your memory.")
+    answer = _to_page()
     answer.set_cookie(
         cookie_name(port),
         session,
@@ -320,16 +325,18 @@ def end_session(port: str) -> Response:
     return answer
 
 
-def _to_page(text: str) -> Response:
+def _to_page() -> Response:
     """Leads to the page without the code. No redirect: a browser that followed a link from
     elsewhere sends a strict cookie only with a request that our own page makes."""
     head = '<meta http-equiv="refresh" content="0; url=/">'
-    return HTMLResponse(_PAGE.format(head=head, text=text))
+    return HTMLResponse(_PAGE.format(head=head, text="Opening your memory."))
 
 
-def error_response(status: int, code: str, message: str) -> Response:
+def error_response(
+    status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+) -> Response:
     """An error in the one shape that errors have."""
-    return JSONResponse(error_to_json(code, message), status)
+    return JSONResponse(error_to_json(code, message), status, headers)
 
 
 def is_own_host(value: str, *, host: str, port: int, public_name: str) -> bool:
@@ -389,16 +396,11 @@ def _body_refusal(method: str, headers: Headers) -> Response | None:
     if not (length.isascii() and length.isdigit()):
         return error_response(400, "invalid_input", "Content-Length is a number")
     if int(length) > BODY_BYTES:
-        return too_large_response()
+        return error_response(413, "too_large", _TOO_LARGE)
     return None
 
 
-class TooLarge(Exception):
-    """The body is larger than announced or allowed."""
-
-
-def too_large_response() -> Response:
-    return error_response(413, "too_large", f"a body has at most {BODY_BYTES} bytes")
+_TOO_LARGE = f"a body has at most {BODY_BYTES} bytes"
 
 
 def _limit_body(receive: Receive, count: Callable[[int], None] = lambda size: None) -> Receive:
@@ -412,7 +414,7 @@ def _limit_body(receive: Receive, count: Callable[[int], None] = lambda size: No
         received += size
         count(size)
         if received > BODY_BYTES:
-            raise TooLarge
+            raise HTTPException(413, _TOO_LARGE)
         return message
 
     return receive_limited

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, get_args
 
 from nuggets import __version__
+from nuggets.domain.codec import json_name
 from nuggets.domain.limits import CALLED, CONTENT_BYTES, Limit, Name, Share, wrong_type
 from nuggets.domain.records import (
     MemoryNote,
@@ -29,7 +30,6 @@ from nuggets.interfaces.json_schemas import (
     schema_of,
     shape,
 )
-from nuggets.interfaces.prompt_quoting import camel_case
 from nuggets.named_tuple import NamedTuple
 
 REVISION = "Nuggets-Revision"  # a header: the step of the history that a request made
@@ -60,7 +60,7 @@ class Operation(NamedTuple):
     @property
     def name(self) -> str:
         """Its operationId."""
-        return camel_case(self.run.__name__.strip("_"))
+        return json_name(self.run.__name__.strip("_"))
 
     @property
     def has_body(self) -> bool:
@@ -89,13 +89,6 @@ def operation(
         return Operation(method, path, summary, answer, status, quiet, run, parameters)
 
     return define
-
-
-def operations_of(*modules: Any) -> list[Operation]:
-    """The operations that these modules define."""
-    return [
-        part for module in modules for part in vars(module).values() if isinstance(part, Operation)
-    ]
 
 
 def parse_query(pairs: Iterable[tuple[str, str]], kinds: Mapping[str, Any]) -> dict[str, Any]:

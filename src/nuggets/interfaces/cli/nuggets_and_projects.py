@@ -1,21 +1,173 @@
-"""Commands on projects, and on the sessions with agents in them."""
+"""Commands on whole nuggets, on projects, and on the sessions with agents in them: list, status,
+clear, remove, project, sessions."""
 
 import os
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nuggets.domain import codec
-from nuggets.domain.records import MemoryNote, ProjectMove, ProjectStatus
-from nuggets.errors import NuggetsError
+from nuggets.domain.records import (
+    ExportsStatus,
+    MemoryNote,
+    NoteKind,
+    NuggetStatus,
+    ProjectMove,
+    ProjectStatus,
+)
+from nuggets.errors import Conflict, InvalidInput, NuggetsError
+from nuggets.facts.capacity import NEARLY_FULL
 from nuggets.filesystem.current_project import SHARED_FOLDER, name_of, root_of
 from nuggets.interfaces import json_responses, pluralize
-from nuggets.interfaces.cli.command_table import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
-from nuggets.interfaces.cli.search_and_graph import search_lines
-from nuggets.interfaces.cli.terminal_output import escape_controls, one_line, style, table
-from nuggets.operations.session_notes import session_agent
+from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
+from nuggets.interfaces.cli.terminal_output import bar, escape_controls, one_line, style, table
 
 if TYPE_CHECKING:
     from nuggets.operations.shared_memories import SyncResult
+
+
+# --- list, status, clear, remove ---------------------------------------------------------------
+
+
+_UNCHANGED = Outcome(
+    codec.error_to_json("error", "nothing was changed"), ["Nothing was changed."], 1
+)
+
+
+@command("list", examples=("nuggets list", "nuggets list --json"))
+def _list(call: Call) -> Outcome:
+    statuses = call.shelf.list()
+    rows = [(n.name, str(n.fact_count), str(n.note_count)) for n in statuses]
+    empty = ["Nothing is stored yet. Start with: nuggets remember <nugget> <key> <value>"]
+    lines = table(("NUGGET", "FACTS", "NOTES"), rows) if rows else empty
+    return Outcome([n._asdict() for n in statuses], lines)
+
+
+@command(
+    "status",
+    argument("nugget", nargs="?", help="only this nugget (default: all)"),
+    examples=("nuggets status", "nuggets status project --json"),
+)
+def _status(call: Call) -> Outcome:
+    if call.options.nugget:
+        status = call.shelf.status(call.options.nugget)
+        return Outcome(status._asdict(), _status_lines(status))
+    statuses = call.shelf.list()
+    lines = [line for status in statuses for line in (*_status_lines(status), "")][:-1]
+    lines += _exports_lines(call.shelf.exports_status()) if statuses else []
+    lines += _memory_file_lines(call.shelf.memory_file_problems())
+    return Outcome([n._asdict() for n in statuses], lines or ["Nothing is stored yet."])
+
+
+def _exports_lines(status: ExportsStatus | None) -> list[str]:
+    """How old the exported files are; nothing if they are current."""
+    if status is None or not status.behind:
+        return []
+    changes = pluralize(status.behind, "change")
+    shown = f"revision {status.revision} of {status.saved_at}, " if status.saved_at else ""
+    return ["", f"graph.json and the nugget files: {shown}{changes} behind; `nuggets export json`"]
+
+
+def _memory_file_lines(problems: Mapping[str, str]) -> list[str]:
+    """Memory files whose edits are not taken over."""
+    return [line for path, why in problems.items() for line in ("", one_line(f"{path}: {why}"))]
+
+
+def _status_lines(status: NuggetStatus) -> list[str]:
+    colour = "green"
+    if status.capacity_warning:
+        colour = "red" if status.capacity_used_pct >= NEARLY_FULL else "yellow"
+    gauge = style(bar(status.capacity_used_pct / 100), colour)
+    lines = [
+        style(one_line(status.name), "bold"),
+        f"  {pluralize(status.fact_count, 'fact')}, {pluralize(status.note_count, 'note')}",
+        f"  capacity {gauge} {status.capacity_used_pct}% of {status.capacity}",
+    ]
+    if status.max_facts:
+        lines.append(f"  keeps the newest {pluralize(status.max_facts, 'fact')}")
+    if status.capacity_warning:
+        lines.append(f"  {style(status.capacity_warning, colour)}")
+    return lines
+
+
+_REMOVAL_ARGUMENTS = (
+    argument("nugget", help="the nugget"),
+    argument("--yes", action="store_true", help="do not ask"),
+)
+
+
+@command(
+    "clear",
+    *_REMOVAL_ARGUMENTS,
+    examples=("nuggets clear scratch", "nuggets clear scratch --yes"),
+)
+def _clear(call: Call) -> Outcome:
+    name = call.shelf.get(call.options.nugget).name
+    if not _confirm(call, f"Delete all facts of {one_line(name)}", "fact"):
+        return _UNCHANGED
+    count = call.shelf.clear(name)
+    return Outcome(
+        json_responses.forget_result(name, count), [f"Forgot {pluralize(count, 'fact')}."]
+    )
+
+
+@command(
+    "remove",
+    *_REMOVAL_ARGUMENTS,
+    examples=("nuggets remove scratch", "nuggets remove scratch --yes"),
+)
+def _remove(call: Call) -> Outcome:
+    name = call.shelf.get(call.options.nugget).name
+    if not _confirm(call, f"Delete {one_line(name)} with all facts and notes"):
+        return _UNCHANGED
+    count = call.shelf.remove(name)
+    return Outcome(
+        json_responses.remove_result(name, count),
+        [f"Removed {one_line(name)} with {pluralize(count, 'memory', 'memories')}."],
+    )
+
+
+def _confirm(call: Call, question: str, kind: NoteKind | None = None) -> bool:
+    """Ask before deleting, unless ``--yes`` is given; refuse if there is no terminal, or if the
+    nugget changed meanwhile."""
+    if call.options.yes:
+        return True
+    notes = _contents(call, kind)
+    question = f"{question} ({_describe_contents(call, notes)})?"
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise InvalidInput(
+            f"{question} There is no terminal to ask at; repeat the command with --yes"
+        )
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    wanted = sys.stdin.readline().strip().lower() in ("y", "yes")
+    if wanted and _versions(_contents(call, kind)) != _versions(notes):
+        raise Conflict("it changed meanwhile, so nothing was deleted; try again")
+    return wanted
+
+
+def _contents(call: Call, kind: NoteKind | None) -> Sequence[MemoryNote]:
+    """The facts and notes of a nugget, archived ones too."""
+    return call.shelf.list_notes(nugget=call.options.nugget, kind=kind, include_hidden=True)
+
+
+def _versions(notes: Sequence[MemoryNote]) -> set[tuple[str, str]]:
+    return {(note.id, note.updated_at) for note in notes}
+
+
+def _describe_contents(call: Call, notes: Sequence[MemoryNote]) -> str:
+    """How many facts and notes, how many of other projects, and how many archived."""
+    kinds = Counter(note.kind for note in notes)
+    by_project = Counter(name_of(note.project) for note in notes if call.shelf.is_foreign(note))
+    archived = sum(note.hidden for note in notes)
+    parts = (
+        ", ".join(pluralize(number, kind) for kind, number in sorted(kinds.items())) or "nothing",
+        ", ".join(f"{number} of {one_line(name)}" for name, number in sorted(by_project.items())),
+        f"{archived} archived" if archived else "",
+    )
+    return "; ".join(filter(None, parts))
+
 
 # --- project list, move, join, leave, share, unshare, trust, untrust ---------------------------
 
@@ -70,33 +222,26 @@ def _places(status: ProjectStatus) -> list[str]:
 def _move(call: Call) -> Outcome:
     options = call.options
     done = call.shelf.move_project(options.project, options.to, dry_run=options.dry_run)
-    shape = {
-        "from": done.old,
-        "to": done.new,
-        "moved": [note.id for note in done.moved],
-        "left": [note.id for note in done.left],
-        "dryRun": options.dry_run,
-    }
-    return Outcome(shape, _moved_lines(done, options.dry_run))
-
-
-def _moved_lines(done: ProjectMove, dry_run: bool) -> list[str]:
     facts = sum(note.kind == "fact" for note in done.moved)
     what = f"{pluralize(facts, 'fact')} and {pluralize(len(done.moved) - facts, 'note')}"
     old, new = (one_line(root_of(project) or project) for project in (done.old, done.new))
-    verb = "Would move" if dry_run else "Moved"
-    return [f"{verb} {what} from {old} to {new}.", *_left_lines(done)]
+    verb = "Would move" if options.dry_run else "Moved"
+    line = f"{verb} {what} from {old} to {new}."
+    return _move_outcome({"from": done.old, "to": done.new}, done, options.dry_run, [line])
 
 
-def _left_lines(done: ProjectMove) -> list[str]:
-    lines = []
-    if done.left:
+def _move_outcome(
+    shape: Mapping[str, str], done: ProjectMove, dry_run: bool, lines: list[str]
+) -> Outcome:
+    """What a move or a join says, with what was left because there is such a fact already."""
+    moved, left = ([note.id for note in notes] for notes in (done.moved, done.left))
+    if left:
         lines.append(
             "Not moved, because the new project has a fact with the same key, perhaps archived "
             "(to move these, first `nuggets forget` it there):"
         )
         lines += [f"  {one_line(note.nugget_name)}: {one_line(note.title)}" for note in done.left]
-    return lines
+    return Outcome({**shape, "moved": moved, "left": left, "dryRun": dry_run}, lines)
 
 
 @command(
@@ -109,19 +254,13 @@ def _left_lines(done: ProjectMove) -> list[str]:
 def _join(call: Call) -> Outcome:
     options = call.options
     done = call.shelf.join_project(options.project, dry_run=options.dry_run)
-    shape = {
-        "project": done.new,
-        "moved": [note.id for note in done.moved],
-        "left": [note.id for note in done.left],
-        "dryRun": options.dry_run,
-    }
     verb = "Would use" if options.dry_run else "Uses"
     lines = [f"{verb} the memories of {one_line(root_of(done.new) or done.new)} here too."]
     if done.moved:
         lines.append(
             f"{pluralize(len(done.moved), 'memory', 'memories')} of this place moved there."
         )
-    return Outcome(shape, [*lines, *_left_lines(done)])
+    return _move_outcome({"project": done.new}, done, options.dry_run, lines)
 
 
 @command(
@@ -142,9 +281,8 @@ def _leave(call: Call) -> Outcome:
     summary="write this project's memories into .nuggets of the repository, for others to read",
 )
 def _share(call: Call) -> Outcome:
-    dry_run = call.options.dry_run
-    done = call.shelf.share_project(dry_run=dry_run)
-    return _sync_outcome(call, done, dry_run, "Shared through")
+    done = call.shelf.share_project(dry_run=call.options.dry_run)
+    return _sync_outcome(call, done, "Shared through")
 
 
 @command(
@@ -154,20 +292,15 @@ def _share(call: Call) -> Outcome:
     summary="read the memories that the repository carries in .nuggets, together with yours",
 )
 def _trust(call: Call) -> Outcome:
+    done = call.shelf.trust_project(dry_run=call.options.dry_run)
+    return _sync_outcome(call, done, "Trusted:")
+
+
+def _sync_outcome(call: Call, done: "SyncResult", verb: str) -> Outcome:
     dry_run = call.options.dry_run
-    done = call.shelf.trust_project(dry_run=dry_run)
-    return _sync_outcome(call, done, dry_run, "Trusted:")
-
-
-def _sync_outcome(call: Call, done: "SyncResult", dry_run: bool, verb: str) -> Outcome:
-    shape = {
-        "added": [note.id for note in done.added],
-        "updated": [note.id for note in done.updated],
-        "retired": [note.id for note in done.retired],
-        "written": list(done.written),
-        "removed": list(done.removed),
-        "problems": list(done.problems),
-        "dryRun": dry_run,
+    shape = {  # notes by their ids
+        name: [getattr(item, "id", item) for item in items]
+        for name, items in done._asdict().items()
     }
     folder = one_line(os.path.join(call.shelf.checkout, SHARED_FOLDER))
     lines = [f"Would be done in {folder}:" if dry_run else f"{verb} {folder}."]
@@ -186,7 +319,7 @@ def _sync_outcome(call: Call, done: "SyncResult", dry_run: bool, verb: str) -> O
         counts = f"{len(done.written)} written, {len(done.removed)} removed"
         lines.append(f"  files: {counts}; look at them and commit them with git")
     lines += [f"  left out: {one_line(problem)}" for problem in done.problems]
-    return Outcome(shape, lines)
+    return Outcome({**shape, "dryRun": dry_run}, lines)
 
 
 @command(
@@ -240,6 +373,8 @@ def _keep_left_over(call: Call) -> None:
     examples=("nuggets sessions list", "nuggets sessions list --all --json"),
 )
 def _list_sessions(call: Call) -> Outcome:
+    from nuggets.operations.session_notes import session_agent
+
     _keep_left_over(call)
     notes = call.shelf.sessions(all_projects=call.options.all)
     shape = [codec.note_to_json(note) for note in notes]
@@ -271,6 +406,8 @@ def _show_session(call: Call) -> Outcome:
 
 def _foot(call: Call, note: MemoryNote) -> list[str]:
     """Its id, when it ended, and the sessions that it is linked to."""
+    from nuggets.operations.session_notes import session_agent
+
     linked = call.shelf.get_notes(link.to for link in note.links).values()
     earlier = [other.id for other in linked if other.created_at < note.created_at]
     parts = [note.id, f"ended {_end_time(note)}", session_agent(note), name_of(note.project)]
@@ -288,6 +425,8 @@ def _foot(call: Call, note: MemoryNote) -> list[str]:
 def _search_sessions(call: Call) -> Outcome:
     _keep_left_over(call)
     options = call.options
+    from nuggets.interfaces.cli.search_and_graph import search_lines
+
     found = call.shelf.search_sessions(
         " ".join(options.query), options.limit, all_projects=options.all
     )

@@ -1,8 +1,9 @@
-"""Tools, answers, resources and prompts in the types of the protocol, the instructions of the
-server, and repairs of messages that its parser refuses."""
+"""What the server offers, in the types of the protocol: how a tool is defined, resources, prompts
+and instructions; and repairs of messages that the protocol's parser refuses."""
 
 import json
 import re
+from collections.abc import Callable, Set
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
@@ -11,13 +12,84 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from nuggets.domain import times
+from nuggets.domain.codec import Json
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import NotFound
-from nuggets.interfaces.mcp.tool_definition import Answer, Tool
+from nuggets.interfaces.json_schemas import Parameters, Schema, parameters_of, some_of
 from nuggets.interfaces.prompt_quoting import PREFACE, fence, fence_note, quote_fields
+from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
+
+
+# --- tools ----------------------------------------------------------------------------------------
+
+
+class ToolCall(NamedTuple):
+    """One call of a tool: the shelf, the session, the time, and the revisions the session wrote."""
+
+    shelf: "NuggetShelf"
+    session: str
+    now: str
+    written: Set[int]  # revisions
+
+
+class Answer(NamedTuple):
+    """An answer as JSON and as text; the host decides which of the two a model reads."""
+
+    structured: Json
+    text: str
+
+
+class Hints(NamedTuple):
+    """Annotations that a host may show before it allows a call."""
+
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+
+
+READ = Hints(read_only=True, destructive=False, idempotent=True)
+ADD = Hints(read_only=False, destructive=False, idempotent=False)
+CHANGE = Hints(read_only=False, destructive=True, idempotent=True)
+TIDY = Hints(read_only=False, destructive=False, idempotent=False)  # archives, never deletes
+
+
+class Tool(NamedTuple):
+    """One tool. Its description says when to use it, not only what it does."""
+
+    name: str
+    title: str
+    description: str
+    result: Schema
+    hints: Hints
+    run: Callable[..., Answer]  # takes the call, and by name what the model sent
+    arguments: Parameters
+
+
+def tool(
+    title: str, description: str, result: Schema, hints: Hints
+) -> Callable[[Callable[..., Answer]], Tool]:
+    """Make a function a tool of its name. Its first parameter is the call; the others, with their
+    types, are what a model may send."""
+
+    def define(run: Callable[..., Answer]) -> Tool:
+        name = run.__name__.strip("_")
+        return Tool(name, title, description, result, hints, run, parameters_of(run))
+
+    return define
+
+
+def tools_of(*modules: Any) -> list[Tool]:
+    """The tools that these modules define, in their order."""
+    return [part for module in modules for part in vars(module).values() if isinstance(part, Tool)]
+
+
+# What a tool answers with, in few words, because hosts list all tools; the text says more.
+HEAD: Schema = some_of({"id": str})
+ITEMS: Schema = {"type": "array"}
+INDEX: Schema = some_of({"results": ITEMS, "omitted": int})
 
 
 # --- resources, prompts, instructions -------------------------------------------------------------
