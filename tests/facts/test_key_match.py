@@ -11,7 +11,7 @@ from fact_shelf import FactShelf
 from nuggets.domain.records import CLEAR_PROBABILITY, Changes, NuggetConfig, RecallResult
 from nuggets.facts.key_probability import WEIGHTS, probabilities
 
-SERVICES = "kafka redis mongo nginx vault consul etcd minio loki tempo".split()
+SERVICES = ("kafka", "redis", "mongo", "nginx", "vault", "consul", "etcd", "minio", "loki", "tempo")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 

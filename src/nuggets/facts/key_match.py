@@ -111,8 +111,8 @@ def compare_keys(
 def _match_by_probability(
     table: KeyTable, question: Question, words: QuestionWords, *, foreign: bool
 ) -> list[KeyMatch]:
-    """The most probable keys, if one of them is probable enough, or it is that one is meant of those
-    which have all that was asked for."""
+    """The most probable keys, if one of them is probable enough, or if it is that some key is meant
+    of those which have all that was asked for."""
     fits = compare_keys(table, question, words, foreign=foreign)
     chances = probabilities([fit.score for _, fit in fits])
     alike = sum(chance for (_, fit), chance in zip(fits, chances, strict=True) if fit.has_all)
