@@ -343,7 +343,7 @@ def examples(name: str, *, of_statements: bool) -> Iterator[Example]:
                 is_so, weight = _is_lasting(kind, sample)
                 stated = orders.statements(sample["prompt"])
                 prompt = help_probability.read_prompt(" ".join(stated))
-                about = max(help_probability.probabilities(prompt, notes))
+                about = max(one.probability for one in help_probability.judge(prompt, notes))
                 features = orders.lasting_features(stated, about)
                 words = frozenset(orders.stated_words(stated))
                 yield Example(name, features, is_so, weight, words)

@@ -11,6 +11,7 @@ from fact_shelf import FactShelf
 from nuggets.domain.records import CLEAR_PROBABILITY, Changes, NuggetConfig, RecallResult
 from nuggets.facts.key_probability import WEIGHTS, probabilities
 
+SERVICES = ("kafka", "redis", "mongo", "nginx", "vault", "consul", "etcd", "minio", "loki", "tempo")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -186,6 +187,22 @@ def test_an_answer_names_the_stop_word_that_its_key_lacks() -> None:
 def test_a_number_is_never_a_slip() -> None:
     assert ask("relaese 2024", "release 2024").found
     assert not ask("release 2034", "release 2024").found
+
+
+def test_many_keys_that_lack_what_was_asked_for_do_not_add_up_to_an_answer() -> None:
+    rooms = [f"room {number} phone" for number in range(101, 113)]
+
+    assert not ask("room 207 phone", *rooms).found
+    assert not ask("what port does grafana use", *(f"{name} port" for name in SERVICES)).found
+    assert ask("room phone", *rooms).key == rooms[0]  # all have what was asked for
+
+
+def test_a_slip_that_is_a_word_of_its_own_is_doubted() -> None:
+    wrong, slip = ask("log label", "log level"), ask("log levle", "log level")
+
+    assert wrong.key == slip.key == "log level"
+    assert wrong.doubt == "'label' is read as 'level'" and not wrong.is_clear
+    assert slip.is_clear and not slip.doubt
 
 
 def test_keys_that_fit_alike_share_the_probability_and_the_oldest_answers() -> None:

@@ -7,8 +7,9 @@ from nuggets.domain.records import MemoryNote
 from nuggets.interfaces.hooks.help_probability import (
     LEAST,
     MOST_SHOWN,
+    RECALLED,
     WEIGHTS,
-    probabilities,
+    judge,
     read_prompt,
     says,
 )
@@ -16,13 +17,13 @@ from nuggets.language.everyday_words import is_commonest, is_everyday
 from nuggets.shelf import NuggetShelf
 
 
-def notes(*texts: tuple[str, str]) -> list[MemoryNote]:
+def notes(*texts: tuple[str, ...]) -> list[MemoryNote]:
     with NuggetShelf("memory:") as shelf:
         return [shelf.create_note("project", title, content) for title, content in texts]
 
 
 def probability(prompt: str, title: str, content: str) -> float:
-    return probabilities(read_prompt(prompt), notes((title, content)))[0]
+    return judge(read_prompt(prompt), notes((title, content)))[0].probability
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,19 @@ def test_a_word_that_more_memories_have_than_are_shown_names_none_of_them() -> N
     one = notes(("alerts", "Halyard sends them"))
     many = notes(*((f"page {n}", "Halyard sends them") for n in range(MOST_SHOWN + 1)))
 
-    assert probabilities(prompt, one)[0] > max(probabilities(prompt, many))
+    [alone] = judge(prompt, one)
+    assert alone.probability > max(other.probability for other in judge(prompt, many))
+
+
+def test_what_helps_is_an_answer_only_if_the_prompt_has_its_whole_title() -> None:
+    def is_recalled(prompt: str, *memory: str) -> bool:
+        [found] = judge(read_prompt(prompt), notes(memory))
+        assert found.probability >= RECALLED
+        return found.is_recalled
+
+    assert is_recalled("staging Postgres host?", "staging Postgres host", "stg.db")
+    assert not is_recalled("production Postgres host?", "staging Postgres host", "stg.db")
+    assert not is_recalled("telephone of room 207?", "room 101 telephone", "ext 1")
 
 
 def test_a_value_is_said_in_any_form_and_a_small_number_counts_as_one() -> None:

@@ -39,6 +39,9 @@ def kept(prompt: str) -> list[str]:
         ("Keep in mind: never push on a Friday", "never push on a Friday"),
         ("The build needs Node 22, remember that.", "The build needs Node 22"),
         ("Don't forget that staging is reset on Mondays", "staging is reset on Mondays"),
+        ("Keep this in mind: the van is at the garage", "the van is at the garage"),
+        ("Write this down: the van is at the garage", "the van is at the garage"),
+        ("Garde cela en mémoire : le port est fermé", "le port est fermé"),
         ("Merk dir bitte, dass der Server nachts aus ist.", "der Server nachts aus ist"),
         ("Recuerda que usamos pnpm", "usamos pnpm"),
         ("Retiens que la réunion est le lundi", "la réunion est le lundi"),
@@ -70,7 +73,15 @@ def test_what_is_no_order_is_not_read_as_one(prompt: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "prompt", ["remember this", "please remember that!", "Merk dir das", "记一下"]
+    "prompt",
+    [
+        "remember this",
+        "please remember that!",
+        "Merk dir das",
+        "记一下",
+        "keep it in mind",
+        "remember: bananas",
+    ],
 )
 def test_an_order_that_does_not_say_what_is_refused_aloud(prompt: str) -> None:
     assert read_orders(prompt) == [Order("remember", "", ASK_WHAT)]

@@ -111,10 +111,12 @@ def compare_keys(
 def _match_by_probability(
     table: KeyTable, question: Question, words: QuestionWords, *, foreign: bool
 ) -> list[KeyMatch]:
-    """The most probable keys, if it is probable enough that one of them is meant."""
+    """The most probable keys, if one of them is probable enough, or if it is that some key is meant
+    of those which have all that was asked for."""
     fits = compare_keys(table, question, words, foreign=foreign)
     chances = probabilities([fit.score for _, fit in fits])
-    if not fits or sum(chances) < question.min_probability:
+    alike = sum(chance for (_, fit), chance in zip(fits, chances, strict=True) if fit.has_all)
+    if not fits or max(alike, *chances) < question.min_probability:
         return []
     asked = fold_case(question.text)
     matches = [

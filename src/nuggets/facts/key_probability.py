@@ -20,7 +20,8 @@ from nuggets.facts.key_words import (
     telling_places,
     word_kinds,
 )
-from nuggets.language.word_lists import abbreviations, contrasts
+from nuggets.language.everyday_words import ANY_LANGUAGE, is_everyday
+from nuggets.language.word_lists import ENGLISH, abbreviations, contrasts
 from nuggets.named_tuple import NamedTuple
 
 EXACT = 0.99  # that the key itself was meant, where the question is the key: measured 1.00
@@ -34,13 +35,13 @@ SPELT_OUT = 3  # letters, at least, of initials in a key: two stand for too much
 
 # Fitted on questions that people wrote to keys of their own: `python -m benchmarks.recall --fit`.
 WEIGHTS = {
-    "any": 3.03,
-    "covered": 0.65,  # words of the key
-    "missing": -0.70,  # words of the question that the key lacks, for each word that it has
-    "unasked": -2.40,  # share of the key's words that the question lacks
-    "replaced": -2.50,  # there are both: "cache service port" is not the "auth service port"
-    "bare": -2.77,  # words are missing, and no idle word shows that it is a sentence
-    "slips": -0.77,  # share of the key's letters
+    "any": 2.87,
+    "covered": 0.92,  # words of the key
+    "missing": -0.71,  # words of the question that the key lacks, for each word that it has
+    "unasked": -2.28,  # share of the key's words that the question lacks
+    "replaced": -2.94,  # there are both: "cache service port" is not the "auth service port"
+    "bare": -2.87,  # words are missing, and no idle word shows that it is a sentence
+    "slips": -0.73,  # share of the key's letters
 }
 
 
@@ -52,10 +53,17 @@ class KeyFit(NamedTuple):
     negation: str = ""  # that only the key has
     swapped: tuple[str, ...] = ()  # two words of the question that change places in the key
     unasked: tuple[str, ...] = ()  # words of the key that the question lacks, if it lacks half
+    misspelt: tuple[tuple[str, str], ...] = ()  # words of the question, and those of the key
+    language: str = ENGLISH  # of the question
 
     @property
     def score(self) -> float:
         return sum(map(float.__mul__, WEIGHTS.values(), self.features))
+
+    @property
+    def has_all(self) -> bool:
+        """Does the key have all that the question asks for, and nothing against it?"""
+        return not (self.missing or self.negation or self.swapped)
 
     def doubt(self, *, is_part: bool) -> str:
         """Why the key may not be what was meant; "" if nothing speaks against it.
@@ -71,6 +79,10 @@ class KeyFit(NamedTuple):
         if alone:
             names = ", ".join(map(repr, alone))
             reasons.append(f"{names} {'are' if alone[1:] else 'is'} in the key only")
+        spoken = {ENGLISH, self.language}.intersection(ANY_LANGUAGE)
+        for typed, meant in self.misspelt:
+            if is_everyday(typed, spoken):  # so it may be no slip: "label" for "level"
+                reasons.append(f"{typed!r} is read as {meant!r}")
         if self.swapped:
             reasons.append(f"{' and '.join(map(repr, self.swapped))} change places in the key")
         return ", ".join(reasons)
@@ -185,6 +197,8 @@ def fit_key(
         "" if only_known is None else key_words[only_known],
         tuple(question.words[i] for i in swapped),
         unasked if 2 * len(unasked) >= len(telling) else (),
+        tuple((question.words[i], key_words[j]) for j, (i, share) in pairs.items() if share),
+        question.language,
     )
 
 

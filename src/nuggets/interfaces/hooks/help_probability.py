@@ -76,6 +76,13 @@ class Helpful(NamedTuple):
 
     note: MemoryNote
     probability: float
+    has_title: bool  # the prompt has each word of its title, or its path
+
+    @property
+    def is_recalled(self) -> bool:
+        """Whether it answers the prompt, and no sibling of it was asked for: "the production host"
+        is very probably helped by `staging host`, which is no answer."""
+        return self.probability >= RECALLED and self.has_title
 
 
 def read_prompt(text: str) -> PromptText:
@@ -114,12 +121,22 @@ def says(note: MemoryNote, value: str) -> bool:
     return bool(first) and stems((first,))[0] in stems(words)
 
 
-def probabilities(prompt: PromptText, notes: Sequence[MemoryNote]) -> list[float]:
-    """Of each note that it helps; `notes`: all that may."""
+def judge(prompt: PromptText, notes: Sequence[MemoryNote]) -> list[Helpful]:
+    """How probably each note helps; `notes`: all that may."""
+    titled, named = map(list(WEIGHTS).index, ("titled", "named"))
+    said = _numbers(prompt.query)
     return [
-        1 / (1 + exp(-sum(map(float.__mul__, WEIGHTS.values(), found))))
-        for found in features(prompt, notes)
+        Helpful(
+            note,
+            1 / (1 + exp(-sum(map(float.__mul__, WEIGHTS.values(), found)))),
+            bool(found[named]) or (found[titled] == 1.0 and _numbers(note.title) <= said),
+        )
+        for note, found in zip(notes, features(prompt, notes), strict=True)
     ]
+
+
+def _numbers(text: str) -> set[str]:
+    return {word for word in _split(text)[0] if word.isdigit()}
 
 
 def shares_said(text: str, notes: Sequence[MemoryNote]) -> list[float]:

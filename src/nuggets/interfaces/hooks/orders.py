@@ -37,6 +37,7 @@ from nuggets.named_tuple import NamedTuple
 LONGEST_PROMPT = 4000  # characters; longer prompts are pasted documents
 LONGEST = 1000  # of what is to be remembered
 LONGEST_SIGN = 400  # of a sentence in which signs are looked for
+LEAST_ORDERED = 2  # words of what is to be remembered: one alone is no statement
 LEAST_WORDS = 2.5  # of a lasting statement: three, or five letters without blanks
 MOST_PASSING = 4  # signs of the moment: more make no difference
 MOST_WAITING = 200  # more are left by a loop, not by a person
@@ -205,7 +206,7 @@ def _read_order(sentence: str) -> Order | None:
 
 def _remember(what: str) -> Order:
     text = what.strip().strip("?？").strip(_ENDS)
-    if _says_nothing(text):
+    if _says_nothing(text) or _is_shred(text):
         return Order("remember", "", ASK_WHAT)
     return Order("remember", text, TOO_LONG if len(text) > LONGEST else "")
 
@@ -254,6 +255,11 @@ def _says_nothing(text: str) -> bool:
     return not any(map(str.isdigit, rest)) and not telling_words(rest)
 
 
+def _is_shred(text: str) -> bool:
+    """One word alone is no memory."""
+    return _count_words(text) < LEAST_ORDERED
+
+
 def _count_words(text: str) -> float:
     """How many words it has; where no blanks are written, two letters make one."""
     return len(text) / 2 if is_unspaced(text[:1] or " ") else len(text.split())
@@ -292,13 +298,18 @@ def _any_of(role: str) -> str:
     inside = [phrase for phrase in phrases if is_unspaced(phrase)]
     words = [phrase for phrase in phrases if not is_unspaced(phrase) and phrase[0].isalnum()]
     others = [phrase for phrase in phrases if phrase not in {*inside, *words}]  # ", not"
+    spelt = _with_object if role == "remember" else re.escape
     edges = (("(?<!\\w)", words, "(?!\\w)"), ("", inside, ""), ("", others, "(?!\\w)"))
     parts = [
-        f"{before}(?:{'|'.join(map(re.escape, some))}){after}"
-        for before, some, after in edges
-        if some
+        f"{before}(?:{'|'.join(map(spelt, some))}){after}" for before, some, after in edges if some
     ]
     return f"(?:{'|'.join(parts)})"
+
+
+def _with_object(phrase: str) -> str:
+    """The phrase, which may have its object inside: "keep in mind", "keep it in mind"."""
+    first, *rest = map(re.escape, phrase.split(" ", maxsplit=1))
+    return rf"{first}(?:\s+{_any_of('that')})?\s+{rest[0]}" if rest else first
 
 
 # --- orders that wait ----------------------------------------------------------------------------

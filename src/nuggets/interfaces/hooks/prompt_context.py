@@ -14,10 +14,9 @@ from nuggets.domain.records import MemoryNote
 from nuggets.interfaces.hooks.help_probability import (
     LEAST,
     MOST_SHOWN,
-    RECALLED,
     Helpful,
     PromptText,
-    probabilities,
+    judge,
     read_prompt,
     telling_words,
 )
@@ -60,7 +59,7 @@ def prompt_context(
 ) -> tuple[str, list[str]]:
     """Memories on a prompt that this session has not been shown, and their ids; "" for none.
 
-    Only the best one counts as recalled, and only if it is very probable, also if the session was
+    Only the best one counts as recalled, and only if it plainly answers, also if the session was
     shown it before. `compare`: gives the notes nearest to the prompt in meaning, which takes long;
     `hold`: gets what the words say before that.
     """
@@ -79,7 +78,7 @@ def prompt_context(
 
                 notes = with_meaning(shelf, query, helpful, nearest)
         best = next((one for one in helpful if one.note in notes[:1]), None)
-        if best and best.probability >= RECALLED:
+        if best and best.is_recalled:
             shelf.count_hit(best.note.id, session, "injected")
     return _show(shelf, notes, shown_ids)
 
@@ -88,8 +87,7 @@ def rank_memories(shelf: "NuggetShelf", text: str) -> list[Helpful]:
     """The memories that share words with a text, those that help most probably first."""
     prompt = read_prompt(text)
     notes = _find_candidates(shelf, prompt)
-    found = map(Helpful, notes, probabilities(prompt, notes))
-    return sorted(found, key=lambda one: -one.probability)
+    return sorted(judge(prompt, notes), key=lambda one: -one.probability)
 
 
 def _find_candidates(shelf: "NuggetShelf", prompt: PromptText) -> list[MemoryNote]:
@@ -171,8 +169,8 @@ def session_context(session: MemoryNote) -> str:
 
 def _session_about(shelf: "NuggetShelf", topic: str, own_id: str) -> MemoryNote | None:
     notes = [result.note for result in shelf.search_sessions(topic, SESSIONS_JUDGED)]
-    likely = zip(notes, probabilities(read_prompt(topic), notes), strict=True)
-    return next((note for note, p in likely if note.id != own_id and p >= LEAST), None)
+    likely = (one.note for one in judge(read_prompt(topic), notes) if one.probability >= LEAST)
+    return next((note for note in likely if note.id != own_id), None)
 
 
 def _last_session(shelf: "NuggetShelf", own_id: str) -> MemoryNote | None:
