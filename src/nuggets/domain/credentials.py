@@ -472,8 +472,7 @@ def _places(text: str) -> list[_Place]:
 
 
 def _tokens(text: str) -> Iterator[_Place]:
-    beginnings, fixed_form, any_makers = _token_patterns()
-    for beginning in filter(text.__contains__, beginnings):
+    for beginning in filter(text.__contains__, _beginnings()):
         at = text.find(beginning)
         while at >= 0:
             match = re.compile(_NO_WORD + re.escape(beginning) + _REST).match(text, at)
@@ -482,6 +481,7 @@ def _tokens(text: str) -> Iterator[_Place]:
                 yield _Place(at, at + len(token), f"token {beginning}…")
             at = text.find(beginning, at + (len(token) or 1))
     for word in re.finditer(_LONG_WORD, text):
+        fixed_form, any_makers = _patterns_of_long_words()
         for match in fixed_form.finditer(text, *word.span()):
             if _is_token(match[0]):
                 yield _Place(*match.span(), "token")
@@ -491,9 +491,14 @@ def _tokens(text: str) -> Iterator[_Place]:
 
 
 @cache
-def _token_patterns() -> tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str]]:
+def _beginnings() -> tuple[str, ...]:
+    return tuple(_BEGINNINGS.split())
+
+
+@cache
+def _patterns_of_long_words() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Compiled for the first long word: most texts have none."""
     return (
-        tuple(_BEGINNINGS.split()),
         re.compile(rf"{_NO_WORD}(?:{_FIXED_FORM})(?![\w-])"),
         re.compile(rf"{_NO_WORD}(?:{_FORM_OF_ANY_MAKER})(?![\w-])"),
     )

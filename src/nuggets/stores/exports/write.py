@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
+from itertools import islice
 from operator import attrgetter
 from typing import Any
 from zlib import crc32
@@ -302,6 +303,7 @@ GRAPH_FIELDS = "graph.json"  # the mark that keeps unknown fields beside the not
 FIRST_BYTES = b'{"version":'  # of every export
 _REVISION_FIELDS = (b'"revision":', b'"recalls":')  # the first and the last in the first line
 _HEAD_BYTES = 512  # version, revision, time and recalls always fit
+_LINES_IN_PART = 100  # most of a few hundred bytes: a part is small, and parts are few
 _BEFORE_NOTES, _BEFORE_ID, _AFTER_NOTES = b',"notes":[', b'{"id":"', b"\n]}\n"
 
 
@@ -370,9 +372,9 @@ def graph_parts(exported: ExportedRevision, fields: str, lines: Iterable[bytes])
     """
     head, others = _head(GRAPH_VERSION, exported), fields[1:-1]
     yield f"{head}{',' if others else ''}{others}".encode() + _BEFORE_NOTES
-    separator = b"\n"
-    for line in lines:
-        yield separator + line
+    separator, rest = b"\n", iter(lines)
+    while some := list(islice(rest, _LINES_IN_PART)):
+        yield separator + b",\n".join(some)
         separator = b",\n"
     yield _AFTER_NOTES
 
