@@ -250,6 +250,17 @@ def remove_leftovers(path: str) -> None:
                 os.unlink(os.path.join(directory, file_name))
 
 
+DAMAGED = ".damaged-"  # then a number: a file that a repair set aside
+
+
+def free_name(prefix: str) -> str:
+    """The first path of the form `<prefix><number>` that does not exist."""
+    number = 1
+    while os.path.lexists(f"{prefix}{number}"):
+        number += 1
+    return f"{prefix}{number}"
+
+
 def _is_another_alive(process: int) -> bool:
     """Whether another process with this id is alive and may still be writing."""
     if process == os.getpid():
