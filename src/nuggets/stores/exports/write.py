@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
-from itertools import islice
 from operator import attrgetter
 from typing import Any
 from zlib import crc32
@@ -138,24 +137,33 @@ class _Files:
         return row.revision == self._revision or (not self._renew and row.checksum == checksum)
 
 
-def _graph_lines(directory: str, notes: SqlNotes, row: Export | None) -> Iterator[bytes]:
-    """The lines of all notes. Of notes that are as they were when we wrote the file, its lines:
-    most notes are, and to read and render one takes a hundred times as long."""
+def _graph_lines(
+    directory: str, notes: SqlNotes, row: Export | None
+) -> Iterator[bytes | memoryview]:
+    """The lines of all notes. Of notes that are as they were when we wrote the file, its lines, as
+    many at once as stand together: most notes are, and to read and render one takes a hundred times
+    as long."""
     content = read_if_plain(os.path.join(directory, GRAPH)) if row and row.is_sound else b""
     if row is None or not content or checksum_of(content) != row.checksum:
         yield from map(note_line, notes.values())
         return
-    lines = lines_by_id(content)
+    lines, begin, end = lines_by_id(content), 0, 0
     for note_id, note in notes.changed_since(row.revision, row.touch):
-        yield (
-            lines[note_id]
-            if note is None and note_id in lines
-            else note_line(notes[note_id] if note is None else note)
-        )
+        line = lines.get(note_id) if note is None else None
+        if line is not None and line.start == end + len(_NEXT_NOTE):
+            end = line.stop
+            continue
+        if end:
+            yield memoryview(content)[begin:end]
+        begin, end = (line.start, line.stop) if line is not None else (0, 0)
+        if line is None:
+            yield note_line(notes[note_id] if note is None else note)
+    if end:
+        yield memoryview(content)[begin:end]
 
 
 def _write(
-    directory: str, name: str, exported: ExportedRevision, parts: Iterable[bytes]
+    directory: str, name: str, exported: ExportedRevision, parts: Iterable[bytes | memoryview]
 ) -> _Rendered:
     """Write a file under a temporary name. Not synced: the database is the truth. It is dated back,
     so that a save within the same tick of the clock gets another time."""
@@ -303,8 +311,8 @@ GRAPH_FIELDS = "graph.json"  # the mark that keeps unknown fields beside the not
 FIRST_BYTES = b'{"version":'  # of every export
 _REVISION_FIELDS = (b'"revision":', b'"recalls":')  # the first and the last in the first line
 _HEAD_BYTES = 512  # version, revision, time and recalls always fit
-_LINES_IN_PART = 100  # most of a few hundred bytes: a part is small, and parts are few
 _BEFORE_NOTES, _BEFORE_ID, _AFTER_NOTES = b',"notes":[', b'{"id":"', b"\n]}\n"
+_NEXT_NOTE = b",\n"
 
 
 class ExportedRevision(NamedTuple):
@@ -365,17 +373,20 @@ def nugget_text(
     return f'{head},{codec.dumps(shape)[1:-1]},"facts":[\n{lines}\n]}}\n'.encode()
 
 
-def graph_parts(exported: ExportedRevision, fields: str, lines: Iterable[bytes]) -> Iterator[bytes]:
+def graph_parts(
+    exported: ExportedRevision, fields: str, lines: Iterable[bytes | memoryview]
+) -> Iterator[bytes | memoryview]:
     """The graph's file, a note on each line; in parts, because it may not fit into memory.
 
     `fields`: those beside the notes, as JSON.
     """
     head, others = _head(GRAPH_VERSION, exported), fields[1:-1]
     yield f"{head}{',' if others else ''}{others}".encode() + _BEFORE_NOTES
-    separator, rest = b"\n", iter(lines)
-    while some := list(islice(rest, _LINES_IN_PART)):
-        yield separator + b",\n".join(some)
-        separator = b",\n"
+    separator = b"\n"
+    for line in lines:
+        yield separator
+        yield line
+        separator = _NEXT_NOTE
     yield _AFTER_NOTES
 
 
@@ -384,13 +395,19 @@ def note_line(note: MemoryNote) -> bytes:
     return codec.dumps(codec.note_to_json(note)).encode()
 
 
-def lines_by_id(graph: bytes) -> dict[str, bytes]:
-    """The lines of the notes in a file that `graph_parts` made."""
+def lines_by_id(graph: bytes) -> dict[str, range]:
+    """Where the lines of the notes stand in a file that `graph_parts` made."""
+    lines, end = {}, len(graph) - len(_AFTER_NOTES)
     begin = graph.find(_BEFORE_NOTES + b"\n") + len(_BEFORE_NOTES) + 1
-    lines = graph[begin : -len(_AFTER_NOTES)].split(b",\n")
-    ends = (line.find(b'"', len(_BEFORE_ID)) for line in lines)
-    ids = (line[len(_BEFORE_ID) : end] for line, end in zip(lines, ends, strict=True))
-    return {i.decode(): line for i, line in zip(ids, lines, strict=True) if b"\\" not in i}
+    while begin < end:
+        stop = graph.find(_NEXT_NOTE, begin, end)
+        stop = end if stop < 0 else stop
+        id_begin = begin + len(_BEFORE_ID)
+        note_id = graph[id_begin : graph.find(b'"', id_begin, stop)]
+        if b"\\" not in note_id:
+            lines[note_id.decode()] = range(begin, stop)
+        begin = stop + len(_NEXT_NOTE)
+    return lines
 
 
 class Checksum:
@@ -403,13 +420,16 @@ class Checksum:
         self._crc = 0
         self._size = 0
 
-    def add(self, part: bytes) -> bytes:
-        body = part
+    def add(self, part: bytes | memoryview) -> bytes | memoryview:
+        body = memoryview(part)
         if self._is_in_head:
             self._is_in_head = False
-            begin, end = (part.find(field, 0, _HEAD_BYTES) for field in _REVISION_FIELDS)
-            if 0 < begin < end:
-                body = part[:begin] + part[part.index(b",", end) :]
+            head = bytes(body[:_HEAD_BYTES])
+            begin, end = map(head.find, _REVISION_FIELDS)
+            rest = head.find(b",", end)
+            if 0 < begin < end < rest:
+                self._crc, self._size = crc32(head[:begin]), begin
+                body = body[rest:]
         self._crc = crc32(body, self._crc)
         self._size += len(body)
         return part
