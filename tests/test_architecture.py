@@ -150,6 +150,8 @@ def test_a_cold_remember_loads_nothing_heavy(directory: Path) -> None:
 
     assert not (first | second) & set(HEAVY)
     assert not (first | second) & {"nuggets.search.index_reader", "nuggets.search.results"}
+    # for addresses of servers and messages in other languages: neither is asked for here
+    assert not (first | second) & {"urllib.parse", "gettext", "locale"}
 
 
 def test_a_command_collects_its_garbage_though_its_imports_did_not(directory: Path) -> None:

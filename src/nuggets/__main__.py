@@ -58,16 +58,20 @@ def _run(arguments: list[str]) -> int:
 
 
 def _import_argparse() -> None:
-    """Import argparse without translation: it would look for message catalogues, and load `locale`,
-    in every call."""
-    import gettext
+    """Import argparse without translation: `gettext` takes as long to import, and would look for
+    message catalogues in every call."""
+    if "gettext" in sys.modules:
+        return
+    from types import ModuleType
 
-    translate = gettext.gettext
-    gettext.gettext = str  # type: ignore[assignment]
+    untranslated = ModuleType("gettext")
+    untranslated.gettext = str  # type: ignore[attr-defined]
+    untranslated.ngettext = lambda one, many, number: one if number == 1 else many  # type: ignore[attr-defined]
+    sys.modules["gettext"] = untranslated
     try:
         import argparse  # noqa: F401
     finally:
-        gettext.gettext = translate
+        del sys.modules["gettext"]
 
 
 def _open_missing_streams() -> None:

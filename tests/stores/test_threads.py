@@ -14,8 +14,7 @@ import pytest
 from fault_processes import environment
 from nuggets.domain.records import Changes, Touch
 from nuggets.errors import StoreBusy
-from nuggets.stores.process_lock import hold_lock
-from nuggets.stores.recall_file import RecallFile
+from nuggets.stores.process_lock import RecallFile, hold_lock
 from nuggets.stores.sqlite.store import SqliteStore
 from store_samples import (
     NOW,

@@ -10,7 +10,7 @@ compiled program of 16 MB.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 from nuggets.language.text import one_line, shorten
@@ -194,8 +194,11 @@ def _is_mixed(piece: str) -> bool:
 
 
 def _is_random(piece: str) -> bool:
-    is_plain = piece.isalpha() and (piece.islower() or piece.isupper())
-    return not is_plain and not re.fullmatch(_NAME, piece)
+    return not _is_plain_word(piece) and not re.fullmatch(_NAME, piece)
+
+
+def _is_plain_word(piece: str) -> bool:
+    return piece.isalpha() and (piece.islower() or piece.isupper())
 
 
 # --- values: the words before them, in small letters ----------------------------------------------
@@ -472,8 +475,7 @@ def _places(text: str) -> list[_Place]:
 
 
 def _tokens(text: str) -> Iterator[_Place]:
-    beginnings, fixed_form, any_makers = _token_patterns()
-    for beginning in filter(text.__contains__, beginnings):
+    for beginning in filter(text.__contains__, _beginnings()):
         at = text.find(beginning)
         while at >= 0:
             match = re.compile(_NO_WORD + re.escape(beginning) + _REST).match(text, at)
@@ -482,6 +484,7 @@ def _tokens(text: str) -> Iterator[_Place]:
                 yield _Place(at, at + len(token), f"token {beginning}…")
             at = text.find(beginning, at + (len(token) or 1))
     for word in re.finditer(_LONG_WORD, text):
+        fixed_form, any_makers = _patterns_of_long_words()
         for match in fixed_form.finditer(text, *word.span()):
             if _is_token(match[0]):
                 yield _Place(*match.span(), "token")
@@ -491,9 +494,14 @@ def _tokens(text: str) -> Iterator[_Place]:
 
 
 @cache
-def _token_patterns() -> tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str]]:
+def _beginnings() -> tuple[str, ...]:
+    return tuple(_BEGINNINGS.split())
+
+
+@cache
+def _patterns_of_long_words() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Compiled for the first long word: most texts have none."""
     return (
-        tuple(_BEGINNINGS.split()),
         re.compile(rf"{_NO_WORD}(?:{_FIXED_FORM})(?![\w-])"),
         re.compile(rf"{_NO_WORD}(?:{_FORM_OF_ANY_MAKER})(?![\w-])"),
     )
@@ -508,8 +516,27 @@ def _values(text: str) -> Iterator[_Place]:
             words, shapes = _split_words(form.words)
             has_word = any(map(small.__contains__, words))
             occurs[form.words] = has_word or any(map(shape.__contains__, shapes))
-        if occurs[form.words]:
+        if occurs[form.words] and _SIGNS.get(form.is_real, bool)(text):
             yield from _of_form(text, small, kind, form)
+
+
+def _has_mixed_run(text: str) -> bool:
+    """Whether letters and digits stand together as in no word. Hyphens aside: in `sha-256` and
+    `utf-8` they part what is judged as one."""
+    return not all(map(_is_plain_word, _pieces(text.replace("-", ""))))
+
+
+def _has_long_word(text: str) -> bool:
+    return any(len(word) >= SHORTEST_LONG for word in text.split())
+
+
+# By the judge of a form, what every text has in which a value is real to it. Without that the
+# form's pattern is not compiled, which takes longer than to look a memory through.
+_SIGNS: Mapping[Callable[[str], bool], Callable[[str], bool]] = {
+    _is_made: _has_mixed_run,
+    _is_long_made: _has_long_word,
+    _is_long_random: _has_long_word,
+}
 
 
 @cache

@@ -47,14 +47,14 @@ _SECRET_FILES = (".env", ".pem", ".key", ".p12")  # of these no line leaves a tr
 def make_anchors(root: str, text: str) -> tuple[Anchor, ...]:
     """The anchors of a memory in a checkout, for what it names and the checkout has."""
     references = read_references(text)
-    branch = current_branch(root)
     anchors = [
         *(_file_anchor(root, path, line, references) for path, line in references.files),
         *(_target_anchor(root, tool, target) for tool, target in references.targets),
         *_version_anchors(root, references),
         *(Anchor("", branch=name) for name in references.branches if _branch_commit(root, name)),
     ]
-    commit = _branch_commit(root, branch) if branch and any(anchors) else ""
+    branch = current_branch(root) if any(anchors) else ""
+    commit = _branch_commit(root, branch) if branch else ""
     unique = {anchor.path or anchor.branch: anchor for anchor in reversed(anchors) if anchor}
     return tuple(
         anchor._replace(commit=commit, branch=anchor.branch or branch)
@@ -150,14 +150,14 @@ def _version_anchors(root: str, references: References) -> list[Anchor]:
     """The lines that state the versions which a text names."""
     anchors = []
     for name, version in references.versions:
-        stated = re.compile(rf"(?<![\d.]){re.escape(version)}(?!\d)")
+        stated = rf"(?<![\d.]){re.escape(version)}(?!\d)"
         for path in VERSION_FILES:
             anchor, lines = _read_anchored(root, path)
             is_bare = _BARE_VERSION_FILES.get(path) == name
             marks = dict.fromkeys(
                 fingerprint(line)
                 for line in lines
-                if stated.search(line) and (is_bare or name in line.lower())
+                if (is_bare or name in line.lower()) and re.search(stated, line)
             )
             if anchor is not None and 0 < len(marks) <= MOST_LINES:
                 anchors.append(anchor._replace(lines=tuple(marks)))

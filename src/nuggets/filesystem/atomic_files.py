@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from nuggets.errors import StoreError
 
-_CHUNK = 1 << 20  # bytes that are written at once: parts are often small, and each write is a call
+_CHUNK = 1 << 16  # bytes that are written at once: parts are often small, and each write is a call
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOTTY)  # this kind of file, or file system
 
@@ -169,7 +169,7 @@ def sync_path(path: str) -> None:
         path = parent
 
 
-def write_all(descriptor: int, content: bytes | bytearray) -> None:
+def write_all(descriptor: int, content: bytes | bytearray | memoryview) -> None:
     """Write every byte, even if the system takes only a part at a time."""
     view = memoryview(content)
     while view:
@@ -258,6 +258,17 @@ def remove_leftovers(path: str) -> None:
                 os.unlink(os.path.join(directory, file_name))
 
 
+DAMAGED = ".damaged-"  # then a number: a file that a repair set aside
+
+
+def free_name(prefix: str) -> str:
+    """The first path of the form `<prefix><number>` that does not exist."""
+    number = 1
+    while os.path.lexists(f"{prefix}{number}"):
+        number += 1
+    return f"{prefix}{number}"
+
+
 def _is_another_alive(process: int) -> bool:
     """Whether another process with this id is alive and may still be writing."""
     if process == os.getpid():
@@ -288,11 +299,14 @@ def has_living_writer(name: str) -> bool:
 
 
 def write_parts(descriptor: int, content: Iterable[bytes | memoryview]) -> None:
-    """Write content that comes in parts, a large piece at a time."""
+    """Write content that comes in parts, small ones together."""
     buffer = bytearray()
     for part in content:
-        buffer += part
-        if len(buffer) >= _CHUNK:
+        if len(buffer) + len(part) >= _CHUNK:
             write_all(descriptor, buffer)
             buffer = bytearray()
+        if len(part) >= _CHUNK:
+            write_all(descriptor, part)
+        else:
+            buffer += part
     write_all(descriptor, buffer)

@@ -3,7 +3,6 @@ process."""
 
 import os
 from collections.abc import Callable, Mapping
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 from zlib import crc32
 
 from nuggets.errors import SettingsError
@@ -124,6 +123,7 @@ def sync_program(directory: str) -> str:
 # --- addresses of servers and databases -----------------------------------------------------------
 #
 # Both have a directory on this machine for what stays here: settings, files of hooks, backups.
+# `urllib` is imported where it is needed: it takes longer than a query of a shelf in a directory.
 
 
 def _local_directory(kind: str, shown: str, place: str) -> str:
@@ -171,6 +171,8 @@ class ServerUrl(NamedTuple):
 
 def parse_server_url(url: str) -> ServerUrl:
     """The address of a server; a `SettingsError` says what is wrong with it."""
+    from urllib.parse import urlsplit
+
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
@@ -207,6 +209,8 @@ class DatabaseUrl:
     """A database, a shelf in it, and the directory of the files that stay on this machine."""
 
     def __init__(self, url: str) -> None:
+        from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+
         try:
             parts = urlsplit(url)
             query = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
@@ -235,6 +239,8 @@ class DatabaseUrl:
 
     def with_shelf(self, rename: Callable[[str], str]) -> str:
         """The URL of another shelf in the same database."""
+        from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+
         parts = urlsplit(self.address)
         query = [*parse_qsl(parts.query, keep_blank_values=True), ("shelf", rename(self.shelf))]
         return urlunsplit(parts._replace(query=urlencode(query, quote_via=quote)))

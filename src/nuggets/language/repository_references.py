@@ -32,12 +32,12 @@ _OWN_COMMANDS = ("add", "audit", "ci", "exec", "i", "init", "install", "link", "
 
 _EDGES = "`'\"“”‘’()[]{}<>*,;!?，。；：！？、（）「」『』《》【】"
 _ENDS = "`'\"”’*,;.:!?"  # after a call
-_LINE = re.compile(r":(\d{1,7})(?:[-:]\d{1,7})?$")
+_LINE = r":(\d{1,7})(?:[-:]\d{1,7})?$"
 _SYMBOL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*)*")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)*(?:\.x)?")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
-_QUOTED = re.compile(r"`([^`\n]{1,80})`")
-_CHOICE = re.compile(r"[^\W\d_]+/[^\W\d_]+")
+_QUOTED = r"`([^`\n]{1,80})`"
+_CHOICE = r"[^\W\d_]+/[^\W\d_]+"
 
 
 class References(NamedTuple):
@@ -85,7 +85,7 @@ def read_paths(text: str) -> tuple[str, tuple[str, ...]]:
         path = word if word.endswith("/") else (_file(word) or ("", 0))[0]
         if path.strip("/"):
             paths.append(path.strip("/"))
-        if not path.strip("/") or (path.count("/") == 1 and _CHOICE.fullmatch(path)):
+        if not path.strip("/") or (path.count("/") == 1 and re.fullmatch(_CHOICE, path)):
             rest.append(piece)
     return " ".join(rest), tuple(dict.fromkeys(paths))
 
@@ -101,7 +101,7 @@ def _unique(names: Iterable[T | None]) -> tuple[T, ...]:
 
 def _file(word: str) -> tuple[str, int] | None:
     """A word with a slash or an ending, with the line after it."""
-    match = _LINE.search(word)
+    match = re.search(_LINE, word) if ":" in word else None
     path = word[: match.start()] if match else word
     name = path.rpartition("/")[2]
     ending = name.rpartition(".")[2] if "." in name else ""
@@ -111,7 +111,9 @@ def _file(word: str) -> tuple[str, int] | None:
 
 
 def _quoted_symbols(text: str) -> list[str]:
-    quoted = (name.removesuffix("()") for name in _QUOTED.findall(text))
+    if "`" not in text:
+        return []
+    quoted = (name.removesuffix("()") for name in re.findall(_QUOTED, text))
     return [name for name in quoted if _SYMBOL.fullmatch(name)]
 
 

@@ -41,7 +41,6 @@ STEERING = {
     *(0x3164, 0xFEFF, 0xFFA0, 0xFFF9, 0xFFFA, 0xFFFB),
     *range(0xE0000, 0xE01F0),
 } - {0x09, 0x0A}
-_VISIBLE = {code: " " if chr(code).isspace() else None for code in (*STEERING, *_UNSEEN)}
 
 ELLIPSIS = "…"  # of what was cut
 _CONTRACTED = frozenset(("s", "t", "m", "d", "re", "ve", "ll"))  # it's, can't, I'm, she'd, …
@@ -53,7 +52,12 @@ _SHORTEST_NUMBERED_PART = 2  # "rs256" is "rs" and "256"; "v2" and "s3" stay who
 
 def visible(text: str) -> str:
     """The text without invisible characters: a model or a file gets what a person sees."""
-    return text if text.isascii() and text.isprintable() else text.translate(_VISIBLE)
+    return text if text.isascii() and text.isprintable() else text.translate(_visible_signs())
+
+
+@cache
+def _visible_signs() -> dict[int, str | None]:
+    return {code: " " if chr(code).isspace() else None for code in (*STEERING, *_UNSEEN)}
 
 
 def one_line(text: str, most: int = 0) -> str:
@@ -154,7 +158,9 @@ def parts(token: str) -> list[str]:
     """The parts of an identifier; an ordinary word has one part."""
     if token.isalpha() and (token.islower() or token.isupper() or token[1:].islower()):
         return [token]
-    singulars = [_singular(part) for part in _seams().split(token) if part]
+    has_seams = "_" in token or not (token.islower() or token.isdigit())
+    names = filter(None, _seams().split(token)) if has_seams else [token]
+    singulars = [_singular(name) for name in names]
     return [piece for part in singulars for piece in _without_number(part)] or [token]
 
 

@@ -24,13 +24,13 @@ from nuggets.search.postings import (
     UNWEIGHTED,
     encode,
     levels,
-    squares,
+    square,
     term_key,
 )
 from nuggets.search.weights import POSITION
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Container, Iterable, Sequence
 
     from nuggets.domain.records import MemoryNote
 
@@ -84,7 +84,7 @@ def meta_terms(nugget: str, scope: str, note_type: str, subject: str) -> tuple[s
 
 def vector_length(codes: "Iterable[int]") -> float:
     """The length of the vector of terms with these codes, in whatever order."""
-    return sqrt(fsum(map(squares().__getitem__, codes)))
+    return sqrt(fsum(map(square, codes)))
 
 
 def title_key(title: str) -> str:
@@ -209,7 +209,7 @@ class Lexicon(dict[str, tuple[Piece, ...]]):
 
     def __init__(self, language: str) -> None:
         self._language = language
-        self._marks = _marks_of_words(language)
+        self._marked = _marked_words(language)
         # By token the key of its term, if it is one word; below 0 (`~key`) if that is a stop word.
         # Not for words with other marks.
         self.keys_of_plain: dict[str, int] = {}
@@ -231,7 +231,7 @@ class Lexicon(dict[str, tuple[Piece, ...]]):
             word: (
                 to_storable(word),
                 to_storable(term),
-                self._marks.get(word, 0) | NUMBER * word.isdigit(),
+                self._marks_of(word),
             )
             for word, term in zip(words, stems(words, self._language), strict=True)
         }
@@ -242,6 +242,13 @@ class Lexicon(dict[str, tuple[Piece, ...]]):
                 if not marks & ~(STOP | NUMBER):
                     key = term_key(term)
                     self.keys_of_plain[token] = ~key if marks & STOP else key
+
+    def _marks_of(self, word: str) -> int:
+        marks = NUMBER if word.isdigit() else 0
+        for mark, words in self._marked:
+            if word in words:
+                marks |= mark
+        return marks
 
 
 lexicon_of = cache(Lexicon)
@@ -256,19 +263,14 @@ def words_of(tokens: set[str], language: int) -> set[tuple[str, str]]:
     return {(word, term) for word, term, marks in pieces if not marks & NUMBER}
 
 
-def _marks_of_words(language: str) -> dict[str, int]:
-    """The marks of words in a language, for those that have any."""
-    marked: tuple[tuple[int, Iterable[str]], ...] = (
+def _marked_words(language: str) -> "tuple[tuple[int, Container[str]], ...]":
+    """The marks of words in a language, each with the words that have it."""
+    return (
         (STOP, stop_words(language)),
         (SAYS_WHEN, TIME_WORDS),
         (NAMES_DATE, date_words()),
         (FOREIGN, evidence() if language == ENGLISH else ()),
     )
-    marks: dict[str, int] = {}
-    for mark, words in marked:
-        for word in words:
-            marks[word] = marks.get(word, 0) | mark
-    return marks
 
 
 def _words(token: str) -> list[str]:

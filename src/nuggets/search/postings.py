@@ -81,9 +81,9 @@ def decode(code: int) -> tuple[int, float, int]:
 
 
 @cache
-def squares() -> list[float]:
-    """By code, the square of the term's weight in the note's vector."""
-    return [sum(weight * weight for weight in vector_weights(code)) for code in CODES]
+def square(code: int) -> float:
+    """The square of the term's weight in the note's vector."""
+    return sum(weight * weight for weight in vector_weights(code))
 
 
 @cache

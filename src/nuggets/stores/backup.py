@@ -16,6 +16,7 @@ from typing import BinaryIO
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import Conflict, InvalidInput, NotFound, NuggetsError, StoreCorrupt, StoreError
 from nuggets.filesystem.atomic_files import (
+    DAMAGED,
     NEW_FILE,
     is_leftover,
     open_plain,
@@ -246,18 +247,9 @@ def _all_versions(database: Database) -> Iterator[MemoryNote]:
 # Backups, files that were set aside, and temporary files of writers that died.
 
 
-DAMAGED = ".damaged-"  # then a number: a file that a repair set aside
 REPLACED = "replaced-"  # then a number: a shelf that a restore replaced
 _OWN_NAMES = ("nuggets.db", "nuggets.lock", "recalls.jsonl", "config.toml", "token")
 _SHORTEST = 6  # bytes of a text that is looked for: shorter ones are everywhere
-
-
-def free_name(prefix: str) -> str:
-    """The first path of the form `<prefix><number>` that does not exist."""
-    number = 1
-    while os.path.lexists(f"{prefix}{number}"):
-        number += 1
-    return f"{prefix}{number}"
 
 
 def remove_copies(directory: str) -> list[str]:

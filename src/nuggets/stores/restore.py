@@ -13,13 +13,14 @@ from nuggets.domain import times
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
 from nuggets.errors import Conflict, InvalidInput, StoreBusy, StoreCorrupt, StoreError
 from nuggets.filesystem.atomic_files import (
+    free_name,
     private_directory,
     sync_directory,
     temporary_path,
     unwritable,
 )
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.backup import REPLACED, Backup, free_name, open_backup, read_backup, unpack
+from nuggets.stores.backup import REPLACED, Backup, open_backup, read_backup, unpack
 from nuggets.stores.doctor.database_defects import NOTES, check_records
 from nuggets.stores.exports.register import documented_files
 from nuggets.stores.process_lock import hold_shelf_lock

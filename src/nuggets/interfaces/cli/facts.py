@@ -1,10 +1,11 @@
 """Commands on facts: remember, recall, forget, facts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from nuggets.domain import codec, times
 from nuggets.domain.limits import NAME_CHARACTERS
-from nuggets.domain.records import MemoryNote, RecallResult, WrittenNote
+from nuggets.domain.records import MemoryNote, RecallResult, SearchNotesResult, WrittenNote
 from nuggets.errors import InvalidInput
 from nuggets.facts.fact_index import MOST_ALTERNATIVES
 from nuggets.filesystem.current_project import name_of
@@ -68,8 +69,8 @@ def _remember(call: Call) -> Outcome:
     ]
     if fact.replaced_content is not None:
         lines.append(f"was: {fit(fact.replaced_content, 200)}")
-    elif not fact.contradicts:
-        return Outcome(codec.note_to_json(fact), lines)
+    if not options.json:
+        return Outcome(None, lines)
     from nuggets.interfaces import json_responses
 
     return Outcome(json_responses.written_fact(fact), lines)
@@ -121,8 +122,6 @@ def _store(call: Call, write: Callable[[], WrittenNote]) -> tuple[WrittenNote, l
     ),
 )
 def _recall(call: Call) -> Outcome:
-    from nuggets.interfaces import json_responses
-
     query = " ".join(call.options.query)
     if call.options.as_of is not None:
         result = call.shelf.recall(query, call.options.nugget, as_of=call.options.as_of)
@@ -130,7 +129,7 @@ def _recall(call: Call) -> Outcome:
         return Outcome(codec.to_json(result), lines, 0 if result.found else 1)
     with call.shelf.snapshot():
         result, notes = call.shelf.recall_or_search(query, call.options.nugget, call.session)
-        shape = json_responses.recall_result(call.shelf, result, notes)
+        shape = _recall_json(call, result, notes) if call.options.json else None
         if result.found:
             return Outcome(shape, _answer_lines(call, result))
     archived = _archived_lines(call, query)
@@ -145,6 +144,14 @@ def _recall(call: Call) -> Outcome:
     first = ["No fact has that key. A note answers:"] if answer_lines else ["Not found."]
     nearest = ["Nearest:", *nearest_lines] if nearest_lines else []
     return Outcome(shape, [*first, *archived, *answer_lines, *nearest], 0 if answer_lines else 1)
+
+
+def _recall_json(
+    call: Call, result: RecallResult, notes: Sequence[SearchNotesResult]
+) -> dict[str, Any]:
+    from nuggets.interfaces import json_responses
+
+    return json_responses.recall_result(call.shelf, result, notes)
 
 
 def _archived_lines(call: Call, key: str) -> list[str]:

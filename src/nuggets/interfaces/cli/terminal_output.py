@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import TYPE_CHECKING
 
 from nuggets.language.text import STEERING
@@ -18,14 +19,6 @@ if TYPE_CHECKING:
     from nuggets.domain.records import MemoryNote
     from nuggets.interfaces.cli import Outcome
 
-_ESCAPES = {
-    code: f"\\x{code:02x}"
-    if code < 0x100
-    else f"\\u{code:04x}"
-    if code < 0x10000
-    else f"\\U{code:08x}"
-    for code in STEERING
-}
 MAX_COLUMN = 80  # width of a table's columns but the last: holds any id
 MIN_COLUMN = 12  # width of a column between the first, which people copy, and the last: a word
 TITLE_WIDTH = 80  # of a title in a line with other text: titles made from texts are as long
@@ -72,7 +65,19 @@ def report_lost_output(problem: str) -> int:
 
 def escape_controls(text: str) -> str:
     """Show control characters as escapes, so that they cannot steer a terminal."""
-    return text.translate(_ESCAPES)
+    return text if text.isascii() and text.isprintable() else text.translate(_escapes())
+
+
+@cache
+def _escapes() -> dict[int, str]:
+    return {
+        code: f"\\x{code:02x}"
+        if code < 0x100
+        else f"\\u{code:04x}"
+        if code < 0x10000
+        else f"\\U{code:08x}"
+        for code in STEERING
+    }
 
 
 def inert_json(text: str) -> str:

@@ -15,10 +15,16 @@ from typing import Any
 from nuggets.domain import times
 from nuggets.domain.records import Changes, NuggetConfig
 from nuggets.errors import StoreError
-from nuggets.filesystem.atomic_files import NEW_FILE, open_plain, sync_directory, unwritable
+from nuggets.filesystem.atomic_files import (
+    DAMAGED,
+    NEW_FILE,
+    free_name,
+    open_plain,
+    sync_directory,
+    unwritable,
+)
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.backup import DAMAGED, free_name
 from nuggets.stores.base import (
     DAMAGED_DATABASE,
     DAMAGED_FILE,

@@ -14,11 +14,10 @@ from nuggets.domain.records import Changes, ExternalEdit, MemoryNote, NuggetConf
 from nuggets.domain.state import Database, MemoryState, State, load_state
 from nuggets.domain.three_way_merge import merge_record
 from nuggets.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreError
-from nuggets.filesystem.atomic_files import open_plain, unreadable, unwritable
+from nuggets.filesystem.atomic_files import DAMAGED, free_name, open_plain, unreadable, unwritable
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 from nuggets.stores import json_validation
-from nuggets.stores.backup import DAMAGED, free_name
 from nuggets.stores.exports.register import (
     GRAPH,
     Export,

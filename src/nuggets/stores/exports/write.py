@@ -77,13 +77,14 @@ def refresh(
                 return
             files = _Files(documented_files(directory), exports(database), exported, renew=renew)
             state, names = SqlState(lambda: database), []
-            for config, facts in state.nuggets_with_facts():
-                name = nugget_file(config.name)
+            for rows in state.nugget_rows():
+                name = nugget_file(state.nuggets.parse(rows.fold, rows.config).name)
                 names.append(name)
-                if files.must_be_written(name):
-                    text = nugget_text(config, facts, exported)
+                source = f"{NUGGET_VERSION} {rows.checksum}"
+                if files.must_be_written(name) and not files.shows(name, source):
+                    text = nugget_text(*state.read_nugget(rows), exported)
                     if not files.is_current(name, checksum_of(text)):
-                        waiting.append(_write(directory, name, exported, [text]))
+                        waiting.append(_write(directory, name, exported, [text], source))
             if files.must_be_written(GRAPH):
                 known = None if renew else files.recorded.get(GRAPH)
                 parts = graph_parts(exported, fields, _graph_lines(directory, state.notes, known))
@@ -136,25 +137,45 @@ class _Files:
             return False
         return row.revision == self._revision or (not self._renew and row.checksum == checksum)
 
+    def shows(self, name: str, source: str) -> bool:
+        """Was the file made of rows with this checksum, and is that enough?"""
+        row = self.recorded.get(name)
+        if row is None or not row.is_sound or name not in self._files:
+            return False
+        return not self._renew and row.source == source
 
-def _graph_lines(directory: str, notes: SqlNotes, row: Export | None) -> Iterator[bytes]:
-    """The lines of all notes. Of notes that are as they were when we wrote the file, its lines:
-    most notes are, and to read and render one takes a hundred times as long."""
+
+def _graph_lines(
+    directory: str, notes: SqlNotes, row: Export | None
+) -> Iterator[bytes | memoryview]:
+    """The lines of all notes. Of notes that are as they were when we wrote the file, its lines, as
+    many at once as stand together: most notes are, and to read and render one takes a hundred times
+    as long."""
     content = read_if_plain(os.path.join(directory, GRAPH)) if row and row.is_sound else b""
     if row is None or not content or checksum_of(content) != row.checksum:
         yield from map(note_line, notes.values())
         return
-    lines = lines_by_id(content)
+    lines, begin, end = lines_by_id(content), 0, 0
     for note_id, note in notes.changed_since(row.revision, row.touch):
-        yield (
-            lines[note_id]
-            if note is None and note_id in lines
-            else note_line(notes[note_id] if note is None else note)
-        )
+        line = lines.get(note_id) if note is None else None
+        if line is not None and line.start == end + len(_NEXT_NOTE):
+            end = line.stop
+            continue
+        if end:
+            yield memoryview(content)[begin:end]
+        begin, end = (line.start, line.stop) if line is not None else (0, 0)
+        if line is None:
+            yield note_line(notes[note_id] if note is None else note)
+    if end:
+        yield memoryview(content)[begin:end]
 
 
 def _write(
-    directory: str, name: str, exported: ExportedRevision, parts: Iterable[bytes]
+    directory: str,
+    name: str,
+    exported: ExportedRevision,
+    parts: Iterable[bytes | memoryview],
+    source: str = "",
 ) -> _Rendered:
     """Write a file under a temporary name. Not synced: the database is the truth. It is dated back,
     so that a save within the same tick of the clock gets another time."""
@@ -163,7 +184,7 @@ def _write(
     private_directory(os.path.dirname(path))
     mtime_ns = time.time_ns() - _COARSEST_NS
     temporary = write_beside(path, map(checksum.add, parts), durable=False, mtime_ns=mtime_ns)
-    row = Export(name, exported.revision, exported.touch or 0, str(checksum))
+    row = Export(name, exported.revision, exported.touch or 0, str(checksum), source=source)
     return _Rendered(temporary, row)
 
 
@@ -303,6 +324,7 @@ FIRST_BYTES = b'{"version":'  # of every export
 _REVISION_FIELDS = (b'"revision":', b'"recalls":')  # the first and the last in the first line
 _HEAD_BYTES = 512  # version, revision, time and recalls always fit
 _BEFORE_NOTES, _BEFORE_ID, _AFTER_NOTES = b',"notes":[', b'{"id":"', b"\n]}\n"
+_NEXT_NOTE = b",\n"
 
 
 class ExportedRevision(NamedTuple):
@@ -363,7 +385,9 @@ def nugget_text(
     return f'{head},{codec.dumps(shape)[1:-1]},"facts":[\n{lines}\n]}}\n'.encode()
 
 
-def graph_parts(exported: ExportedRevision, fields: str, lines: Iterable[bytes]) -> Iterator[bytes]:
+def graph_parts(
+    exported: ExportedRevision, fields: str, lines: Iterable[bytes | memoryview]
+) -> Iterator[bytes | memoryview]:
     """The graph's file, a note on each line; in parts, because it may not fit into memory.
 
     `fields`: those beside the notes, as JSON.
@@ -372,8 +396,9 @@ def graph_parts(exported: ExportedRevision, fields: str, lines: Iterable[bytes])
     yield f"{head}{',' if others else ''}{others}".encode() + _BEFORE_NOTES
     separator = b"\n"
     for line in lines:
-        yield separator + line
-        separator = b",\n"
+        yield separator
+        yield line
+        separator = _NEXT_NOTE
     yield _AFTER_NOTES
 
 
@@ -382,13 +407,19 @@ def note_line(note: MemoryNote) -> bytes:
     return codec.dumps(codec.note_to_json(note)).encode()
 
 
-def lines_by_id(graph: bytes) -> dict[str, bytes]:
-    """The lines of the notes in a file that `graph_parts` made."""
+def lines_by_id(graph: bytes) -> dict[str, range]:
+    """Where the lines of the notes stand in a file that `graph_parts` made."""
+    lines, end = {}, len(graph) - len(_AFTER_NOTES)
     begin = graph.find(_BEFORE_NOTES + b"\n") + len(_BEFORE_NOTES) + 1
-    lines = graph[begin : -len(_AFTER_NOTES)].split(b",\n")
-    ends = (line.find(b'"', len(_BEFORE_ID)) for line in lines)
-    ids = (line[len(_BEFORE_ID) : end] for line, end in zip(lines, ends, strict=True))
-    return {i.decode(): line for i, line in zip(ids, lines, strict=True) if b"\\" not in i}
+    while begin < end:
+        stop = graph.find(_NEXT_NOTE, begin, end)
+        stop = end if stop < 0 else stop
+        id_begin = begin + len(_BEFORE_ID)
+        note_id = graph[id_begin : graph.find(b'"', id_begin, stop)]
+        if b"\\" not in note_id:
+            lines[note_id.decode()] = range(begin, stop)
+        begin = stop + len(_NEXT_NOTE)
+    return lines
 
 
 class Checksum:
@@ -401,13 +432,16 @@ class Checksum:
         self._crc = 0
         self._size = 0
 
-    def add(self, part: bytes) -> bytes:
-        body = part
+    def add(self, part: bytes | memoryview) -> bytes | memoryview:
+        body = memoryview(part)
         if self._is_in_head:
             self._is_in_head = False
-            begin, end = (part.find(field, 0, _HEAD_BYTES) for field in _REVISION_FIELDS)
-            if 0 < begin < end:
-                body = part[:begin] + part[part.index(b",", end) :]
+            head = bytes(body[:_HEAD_BYTES])
+            begin, end = map(head.find, _REVISION_FIELDS)
+            rest = head.find(b",", end)
+            if 0 < begin < end < rest:
+                self._crc, self._size = crc32(head[:begin]), begin
+                body = body[rest:]
         self._crc = crc32(body, self._crc)
         self._size += len(body)
         return part

@@ -30,7 +30,6 @@ from nuggets.stores.sql.state import Damage, SqlState
 if TYPE_CHECKING:
     from nuggets.domain.records import Commit, CommitSummary, EarlierImage, ExportsStatus
     from nuggets.stores.base import Database, Defect
-    from nuggets.stores.recall_file import RecallFile
     from nuggets.stores.sql.schema import IndexKind
     from nuggets.stores.sql.shelf_copy import Copied
 
@@ -530,10 +529,8 @@ class Store(ABC):
                 self._recall_file.append(touches)
 
     @cached_property
-    def _recall_file(self) -> RecallFile:
-        from nuggets.stores.recall_file import RecallFile  # a read needs none of it
-
-        return RecallFile(self.directory)
+    def _recall_file(self) -> process_lock.RecallFile:
+        return process_lock.RecallFile(self.directory)
 
     def _write_recalls(self, touches: Sequence[Touch]) -> None:
         """Inside a transaction."""
