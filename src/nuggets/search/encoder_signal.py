@@ -88,7 +88,7 @@ def _near_signals(
     documents = filter(None, map(reader.documents.of_note, nearest))
     return ranking.signals_of(
         [
-            row.doc
+            row
             for row in documents
             if row.doc not in scored and (eligible is None or row.doc in eligible)
         ]

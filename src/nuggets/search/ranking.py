@@ -4,7 +4,7 @@ Notes that have rare words of the question are weighed roughly by their postings
 ones, with the neighbours of the best, are scored exactly. The formula is in docs/search.md.
 """
 
-from collections import Counter
+from collections import defaultdict
 from functools import cache
 from itertools import chain
 from math import log
@@ -62,6 +62,7 @@ SHORTLIST = 500  # notes for which the other words are looked up
 # Measured on LoCoMo: with 64 candidates .004 of recall is lost, with 25 lenders .002.
 CANDIDATES = 100  # notes that are scored exactly, besides linked ones
 LENDERS = 50  # notes whose neighbours are candidates too
+NEAR = 0.7  # of the rough score of the last result that is wanted, which a candidate needs
 
 
 class QueryTerm(NamedTuple):
@@ -134,7 +135,7 @@ class Ranking:
         self._reader = reader
         self._postings = reader.postings
         self._parts = [slot.mass / query.mass for slot in query.slots]
-        self._terms = [
+        terms = [
             QueryTerm(
                 place,
                 term_key(term),
@@ -147,41 +148,52 @@ class Ranking:
             for place, slot in enumerate(query.slots)
             for term, weight, how, _ in slot.alternatives
         ]
+        self._terms = sorted(terms, key=lambda term: (term.notes, term.key))  # rare ones first
         self._postings.read(term.key for term in self._terms if term.notes <= MOST_POSTINGS)
         self._groups: dict[str, float] | None = None  # by tag, how much of the question it has
 
-    def signals(self, eligible: "Eligible | None") -> list[Signal]:
-        """Signals of the most promising eligible notes; None: all notes are eligible."""
+    def signals(self, eligible: "Eligible | None", wanted: int) -> list[Signal]:
+        """Signals of the most promising eligible notes, at least of so many; None: all notes are
+        eligible."""
         self._groups = None
-        return self.signals_of(self._candidates(eligible))
+        return self.signals_of(self._candidates(eligible, wanted))
 
     # --- candidates ---------------------------------------------------------------------------
 
-    def _candidates(self, eligible: "Eligible | None") -> list[int]:
+    def _candidates(self, eligible: "Eligible | None", wanted: int) -> "list[Document]":
         if eligible is not None and len(eligible) <= SHORTLIST:
             sums = {block: dict.fromkeys(docs, 0.0) for block, docs in by_block(eligible).items()}
             for term in self._terms:
                 self._look_up(sums, term)
         else:
-            sums = self._rough_sums(eligible)
-        best = _largest(sums, CANDIDATES)
-        return [*best, *self._neighbours_of_best(best, eligible)]
+            sums = self._rough_sums(eligible, wanted)
+        best = _largest(sums, CANDIDATES, _least_of_candidates(sums, wanted))
+        rows = self._reader.documents.load(best)
+        if not self._reader.stats.linked:
+            return rows
+        lenders = sorted((row for row in rows if row.links), key=lambda row: -best[row.doc])
+        near = self._reader.documents.neighbours(lenders[:LENDERS])
+        linked = {row.doc: row for listed in near.values() for row, _ in listed}
+        return rows + [
+            row
+            for doc, row in linked.items()
+            if doc not in best and (eligible is None or doc in eligible)
+        ]
 
-    def _rough_sums(self, eligible: "Eligible | None") -> "Sums":
+    def _rough_sums(self, eligible: "Eligible | None", wanted: int) -> "Sums":
         """By document, about how much of the question it has. Rare words come first; as soon as
-        notes without any of them cannot be among the best, no more notes are added."""
+        notes without any of them cannot be candidates, no more notes are added."""
         allowed = None if eligible is None else by_block(eligible)
         sums: Sums = {}
-        left, is_complete, least = MOST_POSTINGS, False, 0.0
-        terms = sorted(self._terms, key=lambda term: (term.notes, term.key))
-        total = sum(term.part for term in terms)
-        for place, term in enumerate(terms):
-            rest = sum(later.part for later in terms[place:])  # what these can give at most
-            if 2 * rest <= total:
-                least = _nth_largest(sums, CANDIDATES)
-                is_complete = is_complete or least >= rest
+        left, is_complete = MOST_POSTINGS, False
+        total = sum(term.part for term in self._terms)
+        for place, term in enumerate(self._terms):
+            rest = sum(later.part for later in self._terms[place:])  # what these can give at most
+            if rest <= NEAR * (total - rest):  # else no note can have enough by now
+                least = _least_of_candidates(sums, wanted)
+                is_complete = least >= rest
+                sums = _at_least(sums, least - rest) if is_complete else sums
             if is_complete:
-                sums = _at_least(sums, least - rest)
                 self._look_up(sums, term)
                 continue
             if term.notes <= left:
@@ -228,29 +240,15 @@ class Ranking:
             for doc, code in codes.items():
                 amounts[doc] += shares[code]
 
-    def _neighbours_of_best(
-        self, sums: dict[int, float], eligible: "Eligible | None"
-    ) -> "Iterable[int]":
-        """The notes that the best are linked to, which may have few of the words themselves."""
-        if not self._reader.stats.linked:
-            return ()
-        documents = self._reader.documents
-        rows = documents.load(sums)  # all of them, which will be needed, in one statement
-        lenders = sorted((row for row in rows if row.links), key=lambda row: -sums[row.doc])
-        listed = documents.neighbours(lenders[:LENDERS]).values()
-        near = {neighbour.doc for neighbours in listed for neighbour, _ in neighbours}
-        return near - sums.keys() if eligible is None else (near & eligible) - sums.keys()
-
     # --- exact scores -------------------------------------------------------------------------
 
-    def signals_of(self, docs: "Sequence[int]") -> list[Signal]:
+    def signals_of(self, rows: "Sequence[Document]") -> list[Signal]:
         """The signals of these documents; groups are those of the candidates."""
-        rows = self._reader.documents.load(docs)
         near = self._neighbours(rows)
         stated = self._stated_words(rows, near)
-        if self._groups is None:
-            self._groups = self._group_shares(rows, stated)
         signals = [stated[row.doc] for row in rows]
+        if self._groups is None:
+            self._groups = self._group_shares(signals)
         # All are computed before any is replaced: notes lend what they state themselves.
         linked = [signal for signal in signals if signal.document.links]
         totals = [self._with_lent_words(signal, near, stated) for signal in linked]
@@ -267,8 +265,11 @@ class Ranking:
         has_time = self._query.asks_when or self._query.periods
         for signal in signals:
             row = signal.document
-            shares = [amount / (amount + SATURATION) for amount in signal.amounts]
-            text = signal.words = sum(map(mul, parts, shares))
+            text = 0.0
+            for part, amount in zip(parts, signal.amounts):  # noqa: B905  a check costs a tenth
+                if amount:
+                    text += part * amount / (amount + SATURATION)
+            signal.words = text
             if not is_in_no_group(row.groups):
                 signal.group = GROUP * max([groups.get(one, 0.0) for one in row.groups])
                 text += signal.group
@@ -284,21 +285,17 @@ class Ranking:
             signal.vector = (1 + signal.product / (row.norm or 1.0)) / 2
             signal.evidence = VECTOR_WEIGHT * signal.vector + TEXT_WEIGHT * min(max(text, 0.0), 1.0)
 
-    def _group_shares(
-        self, rows: "Sequence[Document]", stated: "Mapping[int, Signal]"
-    ) -> dict[str, float]:
+    def _group_shares(self, signals: "Sequence[Signal]") -> dict[str, float]:
         """By tag, how much of the question the candidates that have it state together; words that
         few groups have weigh more. A tag of one candidate, or of most, makes no group."""
-        sizes = Counter(chain.from_iterable([row.groups for row in rows]))
-        members: dict[str, list[list[float]]] = {
-            group: [] for group, size in sizes.items() if 1 < size <= len(rows) / 2
-        }
-        for row in rows if members else ():
-            for group in members.keys() & row.groups:
-                members[group].append(stated[row.doc].amounts)
+        members: dict[str, list[list[float]]] = defaultdict(list)
+        for signal in signals:
+            for group in signal.document.groups:
+                members[group].append(signal.amounts)
         sums = {
             group: [sum(amounts) for amounts in zip(*having, strict=True)]
             for group, having in members.items()
+            if 1 < len(having) <= len(signals) / 2
         }
         if not sums:
             return {}
@@ -330,17 +327,20 @@ class Ranking:
             own_bit = 1 << slot
             certain_bit = own_bit if is_certain else 0
             amounts, products = _amounts_of_weight(weight), impacts()
-            for doc, code in self._postings.codes_at(key, blocks).items():
-                signal = stated.get(doc)
-                if signal is None:
-                    row = others[doc]
-                    signal = stated[doc] = Signal(row, fixed + scale * row.length, nothing[:])
-                amount = amounts[code] / signal.norm
-                if amount > signal.amounts[slot]:
-                    signal.amounts[slot] = amount
-                signal.product += products[code] * pull
-                signal.own |= own_bit
-                signal.certain |= certain_bit
+            for block, codes in self._postings.codes_of(key, blocks):
+                first = block * BLOCK
+                for place, code in codes.items():
+                    doc = first + place
+                    signal = stated.get(doc)
+                    if signal is None:
+                        row = others[doc]
+                        signal = stated[doc] = Signal(row, fixed + scale * row.length, nothing[:])
+                    amount = amounts[code] / signal.norm
+                    if amount > signal.amounts[slot]:
+                        signal.amounts[slot] = amount
+                    signal.product += products[code] * pull
+                    signal.own |= own_bit
+                    signal.certain |= certain_bit
         return stated
 
     def _neighbours(self, rows: "Sequence[Document]") -> "dict[int, list[Neighbour]]":
@@ -420,6 +420,11 @@ def _nth_largest(sums: "Sums", place: int) -> float:
     return amounts[-place] if len(amounts) >= place else 0.0
 
 
+def _least_of_candidates(sums: "Sums", wanted: int) -> float:
+    """What a note must have to be a candidate, if so many results are wanted."""
+    return NEAR * _nth_largest(sums, wanted)
+
+
 def _at_least(sums: "Sums", least: float) -> "Sums":
     """The documents that have so much."""
     return {
@@ -428,16 +433,16 @@ def _at_least(sums: "Sums", least: float) -> "Sums":
     }
 
 
-def _largest(sums: "Sums", most: int) -> dict[int, float]:
+def _largest(sums: "Sums", most: int, least: float = 0.0) -> dict[int, float]:
     """The documents with the largest sums, of equals the newest; in no order."""
     largest = {
         block * BLOCK + doc: amount
-        for block, amounts in _at_least(sums, _nth_largest(sums, most)).items()
+        for block, amounts in _at_least(sums, least).items()
         for doc, amount in amounts.items()
     }
     if len(largest) > most:
-        best = sorted(largest, key=lambda doc: (largest[doc], doc))[-most:]
-        largest = {doc: largest[doc] for doc in best}
+        best = sorted(zip(largest.values(), largest, strict=True))[-most:]
+        largest = {doc: amount for amount, doc in best}
     return largest
 
 

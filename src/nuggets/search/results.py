@@ -22,7 +22,7 @@ from nuggets.search.relevance_threshold import (
     stated_share,
     topical_weights,
 )
-from nuggets.search.weights import PHRASE, TEXT_WEIGHT
+from nuggets.search.weights import PHRASE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -118,9 +118,9 @@ class Search:
         """The signal of one note, with the same numbers as among the results."""
         if not self.query.slots:
             return self._literal_signals([document])[0]
-        candidates = self._ranking.signals(None)
+        candidates = self._ranking.signals(None, SOFTMAX_RESULTS)
         found = [one for one in candidates if one.document.doc == document.doc]
-        signals = found or self._ranking.signals_of([document.doc])
+        signals = found or self._ranking.signals_of([document])
         self._add_phrase(signals)
         return signals[0]
 
@@ -130,12 +130,11 @@ class Search:
             return self._literal_signals(
                 [one for one in newest if eligible is None or one.doc in eligible]
             )
-        signals = self._ranking.signals(eligible)
+        signals = self._ranking.signals(eligible, pool)
         if self._similarity is None:
             near = _near_best(signals, pool)
             self._add_phrase(near)
-            # A note that has every word says that something is known, however far behind it is.
-            return near if any(map(is_complete, near)) else [*near, *filter(is_complete, signals)]
+            return near
         from nuggets.search.encoder_signal import add_meaning
 
         self._add_phrase(signals)
@@ -151,9 +150,7 @@ class Search:
                 relevance = min(evidence + signal.document.boost, 1.0)
                 signal.relevance = round(relevance, DIGITS)
                 ranked.append(signal)
-        ranked.sort(
-            key=lambda one: (-one.relevance, -one.document.created, one.document.note),
-        )
+        ranked.sort(key=lambda one: (-one.relevance, -one.document.created, one.document.note))
         return ranked
 
     def _degree(self, ranked: "Sequence[Signal]") -> int:
@@ -268,12 +265,15 @@ class Search:
 
 
 def _near_best(signals: list[Signal], pool: int) -> list[Signal]:
-    """Those that may be among so many best if they have the question word for word."""
+    """The best, about so many, and notes that have every word: these may have the question word for
+    word, and say that something is known, however far behind they are."""
     if len(signals) <= pool:
         return signals
     relevances = sorted([signal.evidence + signal.document.boost for signal in signals])
-    least = relevances[-pool] - TEXT_WEIGHT * PHRASE
-    return [one for one in signals if one.evidence + one.document.boost >= least]
+    least = relevances[-pool]
+    return [
+        one for one in signals if one.evidence + one.document.boost >= least or is_complete(one)
+    ]
 
 
 def _filter_values(filters: NoteFilterOptions) -> list[tuple[str, str]]:

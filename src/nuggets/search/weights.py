@@ -23,7 +23,7 @@ DAMP = 40  # words of a note that halve what it borrows: a long note speaks for 
 
 # Parts of the text signal, beside the question's words (1.0).
 NAMED = 0.2  # the question names the note's title
-GROUP = 0.4  # notes with the same tag have the words
+GROUP = 0.2  # notes with the same tag have the words
 DATE = 0.2  # the question names the note's day
 DATE_REACH = 7  # days after it on which notes still speak of it
 WHEN = 0.1  # asked when, and the note says when
