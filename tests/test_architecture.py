@@ -149,7 +149,7 @@ def test_a_cold_remember_loads_nothing_heavy(directory: Path) -> None:
     second = loaded_after("--dir", str(directory), "remember", "n", "k", "w")
 
     assert not (first | second) & set(HEAVY)
-    assert not (first | second) & {"nuggets.search.index_reader", "nuggets.search.results"}
+    assert not (first | second) & {"nuggets.search.query", "nuggets.search.results"}
 
 
 def test_a_command_collects_its_garbage_though_its_imports_did_not(directory: Path) -> None:

@@ -13,31 +13,26 @@ from nuggets.search.query import QueryReader
 from nuggets.search.ranking import Ranking, Signal
 from nuggets.search.relevance_threshold import (
     DIGITS,
-    FOUND,
-    LITTLE,
-    NOTHING,
-    THRESHOLD,
     degree,
     is_complete,
     stated_share,
     topical_weights,
 )
-from nuggets.search.weights import PHRASE
+from nuggets.search.weights import WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nuggets.domain.records import MemoryNote
-    from nuggets.search.documents import Document
+    from nuggets.search.documents import Document, IndexReader
     from nuggets.search.encoder_signal import Meaning, Similarity
-    from nuggets.search.index_reader import IndexReader
     from nuggets.search.query import Query
     from nuggets.search.ranking import Eligible
+    from nuggets.search.relevance_threshold import Degree
 
     Notes = Callable[[Sequence[str]], Mapping[str, MemoryNote]]
 
 SOFTMAX_RESULTS = 20  # results whose scores add up to 1, or the limit if that is larger
-TEMPERATURE = 0.35  # of the softmax, as documented
 
 
 class Search:
@@ -87,16 +82,16 @@ class Search:
         eligible, pool = self._eligible(filters), max(limit, SOFTMAX_RESULTS)
         ranked = self._rank(eligible, pool)
         known = self._degree(ranked)
-        if known == NOTHING:
+        if known == "nothing":
             return []
         if project is not None:
             ranked = self._own_first(ranked, eligible, project, pool)
         ranked = ranked[:pool]
         notes = self._notes([signal.document.note for signal in ranked[:limit]])
         best = max(signal.relevance for signal in ranked)
-        shares = [exp((signal.relevance - best) / TEMPERATURE) for signal in ranked]
+        shares = [exp((signal.relevance - best) / WEIGHTS.temperature) for signal in ranked]
         total = sum(shares)
-        words, unknown_words = self._words_by_knowledge() if known == LITTLE else ((), ())
+        words, unknown_words = self._words_by_knowledge() if known == "little" else ((), ())
         return [
             SearchNotesResult(
                 notes[signal.document.note],
@@ -106,7 +101,7 @@ class Search:
                 signal.relevance,
                 self._stated_share(signal, notes[signal.document.note]),
                 meaning=signal.meaning,
-                little_found=known == LITTLE,
+                little_found=known == "little",
                 known_words=words,
                 unknown_words=unknown_words,
             )
@@ -146,23 +141,23 @@ class Search:
         ranked = []
         for signal in self._signals(eligible, pool):
             evidence = signal.evidence + signal.meaning
-            if evidence > THRESHOLD or is_complete(signal):
+            if evidence > WEIGHTS.threshold or is_complete(signal):
                 relevance = min(evidence + signal.document.boost, 1.0)
                 signal.relevance = round(relevance, DIGITS)
                 ranked.append(signal)
         ranked.sort(key=lambda one: (-one.relevance, -one.document.created, one.document.note))
         return ranked
 
-    def _degree(self, ranked: "Sequence[Signal]") -> int:
+    def _degree(self, ranked: "Sequence[Signal]") -> "Degree":
         """How much is known, by words; or found, where words and meaning agree."""
         if ranked and not self.query.slots:
-            return FOUND
+            return "found"
         signals = sorted(ranked, key=lambda one: -one.evidence)
         if self._similarity is not None:
             from nuggets.search.encoder_signal import words_and_meaning_agree
 
             if words_and_meaning_agree(signals, self._similarity):
-                return FOUND
+                return "found"
         return degree(signals, self.query, self._topical, self._reader.stats.notes)
 
     def _own_first(
@@ -214,7 +209,7 @@ class Search:
             return  # a single word says nothing more as a phrase
         complete = {one.document.note: one for one in signals if is_complete(one)}
         for note in self._notes_containing(list(complete)):
-            complete[note].phrase = PHRASE
+            complete[note].phrase = WEIGHTS.phrase
             complete[note].combine()
 
     def _literal_signals(self, documents: "Sequence[Document]") -> list[Signal]:
@@ -222,7 +217,7 @@ class Search:
         containing = self._notes_containing([document.note for document in documents])
         signals = [Signal(document, 1.0, []) for document in documents]
         for signal in signals:
-            signal.phrase = PHRASE * (signal.document.note in containing)
+            signal.phrase = WEIGHTS.phrase * (signal.document.note in containing)
             signal.combine()
         return signals
 
