@@ -14,14 +14,12 @@ from nuggets.search.vocabulary import add_words, remove_words
 from nuggets.search.weights import boost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from nuggets.domain.records import MemoryNote
     from nuggets.domain.state import Database
 
     Pair = tuple[MemoryNote | None, MemoryNote | None]
-    from collections.abc import Collection, Mapping
-
 
 # Notes with rows of their own. With more, a write takes less time on average and every question a
 # little more: 256 notes of 700 bytes are 33 pages.
@@ -30,18 +28,8 @@ MOST_RECENT = 256
 
 # What a note's postings and words are made of; and what else ranking uses, which may change alone.
 read_of = attrgetter(
-    "content",
-    "title",
-    "tags",
-    "nugget_name",
-    "kind",
-    "subject",
-    "scope",
-    "type",
-    "created_at",
-    "id",
-    "hidden",
-    "project",
+    *("content", "title", "tags", "nugget_name", "kind", "subject", "scope", "type"),
+    *("created_at", "id", "hidden", "project"),
 )
 facts_of = attrgetter("links", "confidence", "stability")
 

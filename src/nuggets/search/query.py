@@ -140,7 +140,7 @@ class QueryReader:
         slots = self._slots(question, names)
         slots = self._add_joined_words(slots, question.neighbours)
         slots = [*slots, *self._date_slots(question.dates)]
-        mass, length = _mass(slots), _length(slots)
+        mass, length = sum(slot.mass for slot in slots), _length(slots)
         titles = tuple(self._named_titles(words_of_titles, names, slots, mass))
         return Query(
             tuple(slots),
@@ -209,10 +209,9 @@ class QueryReader:
         if not joined:
             return slots
         return [
-            slot._replace(
-                alternatives=_merge_alternatives(joined.get(slot.word, []), slot.alternatives)
-            )
+            slot._replace(alternatives=tuple({one.term: one for one in terms}.values()))
             for slot in slots
+            for terms in [(*joined.get(slot.word, ()), *slot.alternatives)]
         ]
 
     def _named_titles(
@@ -282,13 +281,6 @@ def _weight_factor(
     return WEIGHTS.hint if not alternatives and is_unspaced(word.word) else 1.0
 
 
-def _merge_alternatives(
-    more: list[Alternative], alternatives: tuple[Alternative, ...]
-) -> tuple[Alternative, ...]:
-    """Each term once."""
-    return tuple({alternative.term: alternative for alternative in (*more, *alternatives)}.values())
-
-
 def _corrections(slots: list[Slot]) -> dict[str, str]:
     """By word that is taken for a typo, the most probable correction."""
     return {
@@ -296,10 +288,6 @@ def _corrections(slots: list[Slot]) -> dict[str, str]:
         for slot in slots
         if slot.alternatives and slot.alternatives[0].how == "corrected"
     }
-
-
-def _mass(slots: list[Slot]) -> float:
-    return sum(slot.mass for slot in slots)
 
 
 def _length(slots: list[Slot]) -> float:

@@ -55,6 +55,7 @@ class QueryTerm(NamedTuple):
     key: int
     weight: float
     part: float  # weight of the word in the question, in [0, 1]
+    shares: list[float]  # by code, what a note has of the question by this term, roughly
     pull: float  # weight of the term in the query's vector
     is_certain: bool  # whether it is a form of the word, and no guess
     notes: int  # that have the term
@@ -123,12 +124,13 @@ class Ranking:
                 place,
                 term_key(term),
                 weight,
-                slot.mass / query.mass,
+                part,
+                [part * share for share in _shares_of_weight(weight)],
                 weight * slot.mass / query.length if how != "meta" else 0.0,
                 how in CERTAIN_KINDS,
                 self._postings.count(term),
             )
-            for place, slot in enumerate(query.slots)
+            for place, (slot, part) in enumerate(zip(query.slots, self._parts, strict=True))
             for term, weight, how, _ in slot.alternatives
         ]
         self._terms = sorted(terms, key=lambda term: (term.notes, term.key))  # rare ones first
@@ -205,7 +207,7 @@ class Ranking:
     ) -> None:
         """Add about so many postings of a term, the newest. Only for the documents that had a sum
         before does the interpreter take a step each."""
-        share_of = _shares(term).__getitem__
+        share_of = term.shares.__getitem__
         for block, (docs, codes) in self._postings.newest(term.key, most):
             added = dict(zip(docs, map(share_of, codes)))  # noqa: B905  a check costs a tenth
             if allowed is not None:
@@ -217,7 +219,7 @@ class Ranking:
 
     def _look_up(self, sums: "Sums", term: QueryTerm) -> None:
         """Add what these documents have of this term."""
-        shares = _shares(term)
+        shares = term.shares
         for block, codes in self._postings.codes_of(term.key, sums):
             amounts = sums[block]
             for doc, code in codes.items():
@@ -308,11 +310,11 @@ class Ranking:
         stated = {row.doc: Signal(row, fixed + scale * row.length, nothing[:]) for row in rows}
         others = {row.doc: row for listed in near.values() for row, _ in listed}
         blocks = by_block({**stated, **others})
-        for slot, key, weight, _, pull, is_certain, _ in self._terms:
-            own_bit = 1 << slot
-            certain_bit = own_bit if is_certain else 0
-            amounts, products = _amounts_of_weight(weight), impacts()
-            for block, codes in self._postings.codes_of(key, blocks):
+        for term in self._terms:
+            slot, pull, own_bit = term.slot, term.pull, 1 << term.slot
+            certain_bit = own_bit if term.is_certain else 0
+            amounts, products = _amounts_of_weight(term.weight), impacts()
+            for block, codes in self._postings.codes_of(term.key, blocks):
                 first = block * BLOCK
                 for place, code in codes.items():
                     doc = first + place
@@ -374,13 +376,9 @@ class Ranking:
         return time
 
 
-def _shares(term: QueryTerm) -> list[float]:
-    """By code, what a note has of the question by this term; its length is not known yet."""
-    return [term.part * share for share in _shares_of_weight(term.weight)]
-
-
 @cache
 def _shares_of_weight(weight: float) -> list[float]:
+    """By code, how far a note answers a word by a term of this weight; its length is not known."""
     return [amount / (amount + WEIGHTS.saturation) for amount in _amounts_of_weight(weight)]
 
 
