@@ -174,7 +174,7 @@ class Ranking:
         total = sum(term.part for term in self._terms)
         for place, term in enumerate(self._terms):
             rest = sum(later.part for later in self._terms[place:])  # what these can give at most
-            if rest <= NEAR * (total - rest):  # else no note can have enough by now
+            if 2 * rest <= total:  # else no note can have enough by now
                 least = _least_of_candidates(sums, wanted)
                 is_complete = least >= rest
                 sums = _at_least(sums, least - rest) if is_complete else sums
@@ -185,7 +185,7 @@ class Ranking:
                 self._add(sums, term, left, allowed)
                 left -= term.notes
                 continue
-            shortlist = _largest(sums, SHORTLIST)
+            shortlist = _largest(sums, SHORTLIST, *_nth_largest(sums, SHORTLIST))
             sums = {}
             for doc, amount in shortlist.items():
                 sums.setdefault(doc // BLOCK, {})[doc % BLOCK] = amount
@@ -402,15 +402,16 @@ def _add_lent(
             total[slot] += lent * amount
 
 
-def _nth_largest(sums: "Sums", place: int) -> float:
-    """The sum at this place, the largest being first; 0 if there are fewer."""
+def _nth_largest(sums: "Sums", *places: int) -> list[float]:
+    """The sums at these places, the largest being first; 0 if there are fewer."""
     amounts = sorted(chain.from_iterable(map(dict.values, sums.values())))
-    return amounts[-place] if len(amounts) >= place else 0.0
+    return [amounts[-place] if len(amounts) >= place else 0.0 for place in places]
 
 
 def _least_of_candidates(sums: "Sums", wanted: int) -> float:
     """What a note must have to be a candidate, if so many results are wanted."""
-    return NEAR * _nth_largest(sums, wanted)
+    last_wanted, last = _nth_largest(sums, wanted, CANDIDATES)
+    return max(NEAR * last_wanted, last)
 
 
 def _at_least(sums: "Sums", least: float) -> "Sums":
@@ -421,11 +422,13 @@ def _at_least(sums: "Sums", least: float) -> "Sums":
     }
 
 
-def _largest(sums: "Sums", most: int, least: float = 0.0) -> dict[int, float]:
-    """The documents with the largest sums, of equals the newest; in no order."""
+def _largest(sums: "Sums", most: int, least: float) -> dict[int, float]:
+    """Of the documents that have so much those with the largest sums, of equals the newest; in no
+    order."""
+    enough = _at_least(sums, least)
     largest = {
         block * BLOCK + doc: amount
-        for block, amounts in _at_least(sums, least).items()
+        for block, amounts in enough.items()
         for doc, amount in amounts.items()
     }
     if len(largest) > most:
