@@ -47,6 +47,7 @@ class Search:
         self._meaning = meaning
         self._all_notes = notes
         self._read_notes: dict[str, MemoryNote] = {}
+        self._pool = SOFTMAX_RESULTS  # results that were wanted last
 
     @cached_property
     def query(self) -> "Query":
@@ -79,14 +80,14 @@ class Search:
         """The best notes that meet the filters, those of other projects after all others."""
         if not self._reader.stats.notes:
             return []
-        eligible, pool = self._eligible(filters), max(limit, SOFTMAX_RESULTS)
-        ranked = self._rank(eligible, pool)
+        eligible, self._pool = self._eligible(filters), max(limit, SOFTMAX_RESULTS)
+        ranked = self._rank(eligible)
         known = self._degree(ranked)
         if known == "nothing":
             return []
         if project is not None:
-            ranked = self._own_first(ranked, eligible, project, pool)
-        ranked = ranked[:pool]
+            ranked = self._own_first(ranked, eligible, project)
+        ranked = ranked[: self._pool]
         notes = self._notes([signal.document.note for signal in ranked[:limit]])
         best = max(signal.relevance for signal in ranked)
         shares = [exp((signal.relevance - best) / WEIGHTS.temperature) for signal in ranked]
@@ -113,21 +114,21 @@ class Search:
         """The signal of one note, with the same numbers as among the results."""
         if not self.query.slots:
             return self._literal_signals([document])[0]
-        candidates = self._ranking.signals(None, SOFTMAX_RESULTS)
+        candidates = self._ranking.signals(None, self._pool)
         found = [one for one in candidates if one.document.doc == document.doc]
         signals = found or self._ranking.signals_of([document])
         self._add_phrase(signals)
         return signals[0]
 
-    def _signals(self, eligible: "Eligible | None", pool: int) -> list[Signal]:
+    def _signals(self, eligible: "Eligible | None") -> list[Signal]:
         if not self.query.slots:
             newest = self._reader.documents.newest(BLOCK)  # of a large shelf not all are read
             return self._literal_signals(
                 [one for one in newest if eligible is None or one.doc in eligible]
             )
-        signals = self._ranking.signals(eligible, pool)
+        signals = self._ranking.signals(eligible, self._pool)
         if self._similarity is None:
-            near = _near_best(signals, pool)
+            near = _near_best(signals, self._pool)
             self._add_phrase(near)
             return near
         from nuggets.search.encoder_signal import add_meaning
@@ -135,11 +136,11 @@ class Search:
         self._add_phrase(signals)
         return add_meaning(signals, self._similarity, self._ranking, self._reader, eligible)
 
-    def _rank(self, eligible: "Eligible | None", pool: int) -> list[Signal]:
-        """Notes above the threshold, best first; of equals the newer first, then by id. Beyond so
-        many there may be some missing."""
+    def _rank(self, eligible: "Eligible | None") -> list[Signal]:
+        """Notes above the threshold, best first; of equals the newer first, then by id. Beyond the
+        wanted ones there may be some missing."""
         ranked = []
-        for signal in self._signals(eligible, pool):
+        for signal in self._signals(eligible):
             evidence = signal.evidence + signal.meaning
             if evidence > WEIGHTS.threshold or is_complete(signal):
                 relevance = min(evidence + signal.document.boost, 1.0)
@@ -161,14 +162,14 @@ class Search:
         return degree(signals, self.query, self._topical, self._reader.stats.notes)
 
     def _own_first(
-        self, ranked: list[Signal], eligible: "Eligible | None", project: str, pool: int
+        self, ranked: list[Signal], eligible: "Eligible | None", project: str
     ) -> list[Signal]:
         """Notes of the project and of no project before those of others."""
         visible = visible_projects(project)
         labels = [f"project={name}" for name in dict.fromkeys(visible)]
         if self._count_labels(labels) == self._reader.stats.notes:
             return ranked
-        notes = self._notes([one.document.note for one in ranked[:pool]])
+        notes = self._notes([one.document.note for one in ranked[: self._pool]])
         if all(note.project in visible for note in notes.values()):
             return ranked
         own = self._notes_with_label(labels)
@@ -176,10 +177,10 @@ class Search:
             own &= eligible
         foreign = [
             one
-            for one in ranked[:pool]
+            for one in ranked[: self._pool]
             if (note := notes.get(one.document.note)) and is_foreign(note, project)
         ]
-        return [*self._rank(own, pool), *foreign]
+        return [*self._rank(own), *foreign]
 
     def _eligible(self, filters: NoteFilterOptions) -> "Eligible | None":
         """The notes that meet all that the filters name; None if those are all."""
