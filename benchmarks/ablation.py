@@ -20,21 +20,21 @@ from benchmarks.encoder import EncodedCorpus, code_corpus
 from benchmarks.retrieval import DEPTH, Corpus, Quality, judged
 from nuggets.encoder.minilm import load_model
 from nuggets.encoder.text_encoder import Encoder
-from nuggets.search.relevance_threshold import FOUND
+from nuggets.search.weights import WEIGHTS
 
-LIFTS: dict[str, dict[str, float]] = {  # by name, the weights that are 0 without it
-    "links": {"EARLIER": 0, "LATER": 0},
-    "groups (tags)": {"GROUP": 0},
-    "titles": {"NAMED": 0},
-    "times": {"WHEN": 0, "DATE": 0},
-    "questions": {"ASKS": 0},
+Change = Mapping[str, Any]  # weights of the search, and what they are
+LIFTS: dict[str, Change] = {  # by name, the weights that are 0 without it
+    "links": {"earlier": 0, "later": 0},
+    "groups (tags)": {"group": 0},
+    "titles": {"named": 0},
+    "times": {"when": 0, "date": 0},
+    "questions": {"asks": 0},
 }
 SCORING = tuple(
     f"nuggets.search.{name}"
-    for name in ("ranking", "weights", "relevance_threshold", "results", "encoder_signal")
+    for name in ("ranking", "relevance_threshold", "results", "encoder_signal")
 )
-NO_VECTOR, NO_TEXT = {"VECTOR_WEIGHT": 0.0}, {"TEXT_WEIGHT": 0.0}
-Change = Mapping[str, Any]  # names of the search's modules, and what they are
+NO_VECTOR, NO_TEXT = {"vector": 0.0}, {"text": 0.0}
 
 
 def keep_one() -> dict[str, Change]:
@@ -55,13 +55,16 @@ def leave_out_one() -> dict[str, Change]:
 
 @contextmanager
 def change_search(change: Change) -> Iterator[None]:
-    """Search with other values for some names, and with no threshold."""
-    change = {"THRESHOLD": -1.0, "degree": lambda *_: FOUND, **change}
+    """Search with other weights, and with no threshold."""
+    names = {
+        "WEIGHTS": WEIGHTS._replace(**{"threshold": -1.0, **change}),
+        "degree": lambda *_: "found",
+    }
     modules = [module for name, module in sys.modules.items() if name.startswith(SCORING)]
-    kept = [(m, name, getattr(m, name)) for m in modules for name in change if hasattr(m, name)]
-    assert {name for _, name, _ in kept} == set(change)  # none has another name by now
+    kept = [(m, name, getattr(m, name)) for m in modules for name in names if hasattr(m, name)]
+    assert {name for _, name, _ in kept} == set(names)  # none has another name by now
     for module, name, _ in kept:
-        setattr(module, name, change[name])
+        setattr(module, name, names[name])
     try:
         yield
     finally:

@@ -39,13 +39,13 @@ from nuggets.language.dates import ordinal
 from nuggets.language.languages import LANGUAGES, stems
 from nuggets.language.text import pieces, tokens
 from nuggets.language.word_lists import ENGLISH, stop_words
-from nuggets.search import weights as shipped
-from nuggets.search.documents import GROUPS_KEPT, LINKS_KEPT, USUAL_LINKS, created_digits
+from nuggets.search.clear_answer import RESULTS_COMPARED
+from nuggets.search.documents import GROUPS_KEPT, LINKS_KEPT, created_digits
 from nuggets.search.note_analyzer import analyze, names_of, own_tags, title_key, title_label
 from nuggets.search.query import Query, QueryReader
 from nuggets.search.ranking import CANDIDATES, fitness
-from nuggets.search.relevance_threshold import BEST, MOST_STATED
 from nuggets.search.term_expansion import CERTAIN_KINDS
+from nuggets.search.weights import QUERY_FIELDS, WEIGHTS
 
 Array = NDArray[Any]
 Weights = Mapping[str, float]
@@ -84,7 +84,7 @@ SHUFFLED = 1 / 3  # part of a family's figure: the same notes with their paragra
 
 
 def shipped_weights() -> dict[str, float]:
-    return {name: float(getattr(shipped, name)) for name in GRID}
+    return {name: float(getattr(WEIGHTS, name.lower())) for name in GRID}
 
 
 class Shelf:
@@ -143,7 +143,7 @@ class Shelf:
             [place for place in dict.fromkeys(places[link.to] for link in note.links)]
             for note in self._notes
         ]
-        reach = [math.sqrt(min(1.0, USUAL_LINKS / len(near))) if near else 1.0 for near in linked]
+        reach = [math.sqrt(min(1.0, LINKS_KEPT / len(near))) if near else 1.0 for near in linked]
         kept = [near[-LINKS_KEPT:] for near in linked]
         written = [(created_digits(note), place) for place, note in enumerate(self._notes)]
         shape = (self.count, self.count) if any(kept) else (0, 0)
@@ -228,7 +228,7 @@ class Shelf:
             + weights["ASKS"] * self.asks * damp
         )
         vector = (1 + self._cosine(weights)) / 2
-        relevance = shipped.VECTOR_WEIGHT * vector + shipped.TEXT_WEIGHT * text.clip(0, 1)
+        relevance = WEIGHTS.vector * vector + WEIGHTS.text * text.clip(0, 1)
         return np.where((words > 0) | (self.named > 0), relevance, -1.0)
 
     def knowledge(self, weights: Weights) -> tuple[Array, Array]:
@@ -240,13 +240,13 @@ class Shelf:
         entries = (self.slot_of[self.certain], self.found.note[self.certain])
         stated[entries] = 1
         scores = self.scores(weights)
-        best = np.argsort(-scores, kind="stable")[:, :BEST]
+        best = np.argsort(-scores, kind="stable")[:, :RESULTS_COMPARED]
         named = weights["NAMED"] * self.named.max(1)
         words = np.take_along_axis(full, best, 1).max(1) + named
         count = np.take_along_axis(self._by_question(stated), best, 1).max(1)
         notes = np.full(len(words), math.log1p(self.count))
         is_any = scores.max(1) >= 0
-        return np.stack([words, np.minimum(count, MOST_STATED), notes], 1), is_any
+        return np.stack([words, np.minimum(count, WEIGHTS.most_stated), notes], 1), is_any
 
     def _words(self, total: Array, weights: Weights) -> Array:
         """How much of the question each note states."""
@@ -308,7 +308,7 @@ class Shelf:
         position = weights["POSITION"]
         squares = sum(part**2 for part in self.entries.vector(position))
         norm = np.sqrt(np.bincount(self.entries.note, squares, self.count))
-        fields = zip(self.found.vector(position), shipped.QUERY_FIELDS, strict=True)
+        fields = zip(self.found.vector(position), QUERY_FIELDS, strict=True)
         products = sum(part * share for part, share in fields) * self.pulls
         sums = np.zeros((len(self.questions), self.count))
         np.add.at(sums, (self.asked[self.slot_of], self.found.note), products)

@@ -149,7 +149,7 @@ def test_a_cold_remember_loads_nothing_heavy(directory: Path) -> None:
     second = loaded_after("--dir", str(directory), "remember", "n", "k", "w")
 
     assert not (first | second) & set(HEAVY)
-    assert not (first | second) & {"nuggets.search.index_reader", "nuggets.search.results"}
+    assert not (first | second) & {"nuggets.search.query", "nuggets.search.results"}
     # for addresses of servers and messages in other languages: neither is asked for here
     assert not (first | second) & {"urllib.parse", "gettext", "locale"}
 

@@ -9,7 +9,7 @@ import pytest
 from nuggets import GraphNoteMetaInput, Nugget, NuggetShelf
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.mcp.server import FEW_TOOLS
-from nuggets.search.results import TEMPERATURE
+from nuggets.search.weights import WEIGHTS
 
 
 def graph(directory: Path) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def test_scores_are_the_softmax_of_relevance_at_the_documented_temperature(
 
     first, second = shelf.search_notes("red kite")
 
-    assert TEMPERATURE == 0.35
+    assert WEIGHTS.temperature == 0.35
     assert first.score > second.score
     assert first.score / second.score == pytest.approx(
         2.718281828 ** ((first.relevance - second.relevance) / 0.35), rel=1e-3

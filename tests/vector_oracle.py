@@ -13,8 +13,8 @@ from nuggets.language.dates import date_labels
 from nuggets.language.languages import is_stop, stems
 from nuggets.language.text import pieces, tokens
 from nuggets.search.note_analyzer import FIELD_SEPARATOR, LABEL, own_tags
-from nuggets.search.postings import CONTENT, TAG, TITLE
-from nuggets.search.weights import POSITION, QUERY_FIELDS
+from nuggets.search.postings import FIELDS
+from nuggets.search.weights import QUERY_FIELDS, WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from nuggets.domain.records import MemoryNote
 
 DIMENSIONS = 16384
+TITLE, CONTENT, TAG = range(len(FIELDS))
 
 
 def field_terms(text: str, slope: float = 0.0) -> dict[str, float]:
@@ -41,7 +42,7 @@ def recipe(note: "MemoryNote") -> list[tuple[int, str, float]]:
     """Role, term and weight of all terms of the note itself."""
     fields = [
         field_terms(note.title),
-        field_terms(note.content, 1 / POSITION),
+        field_terms(note.content, 1 / WEIGHTS.position),
         dict.fromkeys(field_terms(" ".join(own_tags(note))), 1.0),
     ]
     text = f"{note.title}{FIELD_SEPARATOR}{note.content}"

@@ -70,6 +70,25 @@ def test_no_more_than_limit_results_come_back() -> None:
     assert len(index_of(*many).search("same words", limit=30)) == 30
 
 
+def test_as_many_as_are_wanted_come_back_though_others_state_more() -> None:
+    both = [note(i, f"Row {i}", "copper cable in the cellar") for i in range(30)]
+    one = [note(100 + i, f"Line {i}", "a cable under the road") for i in range(30)]
+
+    results = index_of(*both, *one).search("copper cable", limit=60)
+
+    assert [result.note.title.split()[0] for result in results] == ["Row"] * 30 + ["Line"] * 30
+
+
+def test_a_score_is_explained_as_it_is_among_many_results() -> None:
+    both = [note(i, f"Row {i}", "copper cable in the cellar", f"t{i % 5}") for i in range(30)]
+    one = [note(100 + i, f"Line {i}", "a cable by the road", f"t{i % 7}") for i in range(30)]
+    index = index_of(*both, *one)
+
+    for result in index.search("copper cable", limit=60):
+        explained = index.explain("copper cable", result.note.id)
+        assert explained.relevance == pytest.approx(result.relevance)
+
+
 def test_of_equals_the_newer_comes_first_and_then_the_smaller_id() -> None:
     old = note(1, "T", "same words", created_at="2025-01-01T00:00:00.000Z")
     first, second = note(2, "T", "same words"), note(3, "T", "same words")

@@ -4,8 +4,7 @@ from math import sqrt
 import pytest
 
 from nuggets.domain.records import MemoryNote
-from nuggets.search.documents import read_statistics
-from nuggets.search.index_reader import IndexReader
+from nuggets.search.documents import IndexReader, read_statistics
 from nuggets.search.query import QueryReader
 from searchable import index_of, linked, note
 from vector_oracle import DIMENSIONS, note_vector, query_vector, vector_score

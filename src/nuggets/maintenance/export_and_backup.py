@@ -74,7 +74,7 @@ def safe_name(text: str) -> str:
 
 def markdown_files(
     notes: Callable[[], Iterable[MemoryNote]], form: str
-) -> Iterator[tuple[str, Iterable[bytes]]]:
+) -> Iterator[tuple[str, Iterable[bytes | memoryview]]]:
     """A file for each note; `notes` is asked once for the names and once for the texts."""
     names: dict[str, str] = {}
     taken: set[str] = set()
@@ -92,7 +92,7 @@ def markdown_files(
 
 def _bundle_files(
     names: Iterable[str], log: list[tuple[str, str]]
-) -> Iterator[tuple[str, Iterable[bytes]]]:
+) -> Iterator[tuple[str, Iterable[bytes | memoryview]]]:
     """What a bundle of the Open Knowledge Format has of itself: a list of each folder, and what
     changed on which day, the last one first."""
     folders: dict[str, list[str]] = {}
@@ -288,7 +288,7 @@ class _Export(NamedTuple):
             _refuse_occupied(path, is_directory=is_directory)
         return Exported(self.form, path, total, files)
 
-    def _files(self, with_progress: "_Progress") -> Iterator[tuple[str, Iterable[bytes]]]:
+    def _files(self, with_progress: "_Progress") -> Iterator[tuple[str, Iterable[bytes | memoryview]]]:
         """File names relative to the target, each with its content."""
         if self.form == "json":
             yield from _documented_files(self.state, self.position, with_progress)
@@ -306,7 +306,7 @@ class _Export(NamedTuple):
 
 def _documented_files(
     state: State, position: tuple[int, str], with_progress: "_Progress"
-) -> Iterator[tuple[str, Iterable[bytes]]]:
+) -> Iterator[tuple[str, Iterable[bytes | memoryview]]]:
     """As the store writes them beside its database."""
     from nuggets.stores.exports.write import (
         GRAPH_FIELDS,
@@ -362,7 +362,7 @@ def _whole_or_nothing(path: str) -> Iterator[str]:
         raise
 
 
-def _write_new(path: str, parts: Iterable[bytes]) -> None:
+def _write_new(path: str, parts: Iterable[bytes | memoryview]) -> None:
     private_directory(os.path.dirname(path))
     descriptor = os.open(path, NEW_FILE, 0o600)
     try:

@@ -7,12 +7,9 @@ from collections.abc import Sequence
 
 from nuggets.domain.records import SearchNotesResult
 from nuggets.domain.visibility import is_foreign
+from nuggets.search.weights import WEIGHTS
 
-# Measured with benchmarks/answers.py: with 0.6 one in ten questions for a sibling ("status page
-# owner" where only "status page url" is known) would be answered, with 0.75 one in thirty.
-LEAST_STATED_SHARE = 0.75  # share of the question that the note must state in its own words
-LEAST_LEAD = 0.1  # relevance ahead of others that state as much; 0.05: 4 of 100 more are wrong
-RESULTS_COMPARED = 5  # results, the best, that are compared at least
+RESULTS_COMPARED = 5  # results, the best, that are compared with each other and the question
 MOST_QUOTED = 8  # words of a question that are told to be known, and not to be known
 
 
@@ -28,10 +25,10 @@ def mark_clear_answer(
     rivals = [
         other
         for other in others
-        if other.stated >= LEAST_STATED_SHARE and is_foreign(other.note, project) == foreign
+        if other.stated >= WEIGHTS.stated_share and is_foreign(other.note, project) == foreign
     ]
-    clear = first.stated >= LEAST_STATED_SHARE and all(
-        first.relevance >= rival.relevance + LEAST_LEAD for rival in rivals
+    clear = first.stated >= WEIGHTS.stated_share and all(
+        first.relevance >= rival.relevance + WEIGHTS.lead for rival in rivals
     )
     return [first._replace(clear_answer=clear), *others]
 

@@ -3,16 +3,7 @@
 from array import array
 from typing import TYPE_CHECKING
 
-from nuggets.search.documents import (
-    ARCHIVED,
-    LENGTH,
-    NOTES,
-    created_digits,
-    flags_of,
-    groups_of,
-    links_of,
-    read_numbers,
-)
+from nuggets.search import documents
 from nuggets.search.note_analyzer import analyze, names_of, to_storable, words_of
 from nuggets.search.postings import BLOCK, term_key
 from nuggets.search.weights import boost
@@ -23,12 +14,11 @@ if TYPE_CHECKING:
     from nuggets.domain.records import MemoryNote
     from nuggets.domain.state import Database
 
-PRIME = (1 << 61) - 1  # sums of checksums stay small
 MOST_NAMED = 5  # words that a difference names
 
 
 class _Expected:
-    """What the tables should hold, as sums that do not depend on order."""
+    """What the tables should hold; postings as checksums that do not depend on order."""
 
     def __init__(self) -> None:
         self.postings: dict[int, int] = {}  # by key
@@ -38,8 +28,8 @@ class _Expected:
 
     def add(self, doc: int, note: "MemoryNote") -> None:
         analysis = analyze(note)
-        for name, amount in ((NOTES, 1), (LENGTH, analysis.length)):
-            name = ARCHIVED + name if note.hidden else name
+        for name, amount in ((documents.NOTES, 1), (documents.LENGTH, analysis.length)):
+            name = documents.ARCHIVED + name if note.hidden else name
             self.numbers[name] = self.numbers.get(name, 0) + amount
         for key, code in analysis.codes.items():
             _add(self.postings, key, doc, code)
@@ -64,11 +54,11 @@ def differences(database: "Database", notes: "Iterable[MemoryNote]") -> list[str
         if (row[0] < 0, *row[1:]) != (
             note.hidden,
             analysis.length,
-            created_digits(note),
-            flags_of(note, analysis),
+            documents.created_digits(note),
+            documents.flags_of(note, analysis),
             boost(note),
-            groups_of(note),
-            to_storable(links_of(note)),
+            documents.groups_of(note),
+            to_storable(documents.links_of(note)),
         ):
             complaints.append(f"search: the entry of {note.id} is outdated")
         expected.add(row[0], note)
@@ -97,7 +87,7 @@ def _compare(database: "Database", expected: _Expected) -> "Iterator[str]":
     # Another form of a word that notes have may stay.
     unused = {pair for pair in words if term_key(pair[1]) not in expected.postings}
     yield from _describe("words", [word for word, _ in (expected.words - words) | unused])
-    numbers = read_numbers(database)
+    numbers = documents.read_numbers(database)
     for name, right in expected.numbers.items():
         if numbers.get(name, 0) != right:
             yield f"search: the number {name!r} is {numbers.get(name, 0)}, not {right}"
@@ -109,7 +99,5 @@ def _describe(what: str, wrong: list[str]) -> "Iterator[str]":
         yield f"search: {len(wrong)} {what} are not those of the notes, such as {names}"
 
 
-def _add(sums: dict[int, int], key: int, doc: int, code: int) -> None:
-    """Add a checksum of the posting."""
-    checksum = (doc * 1_000_003 + code + 1) * 2_654_435_761
-    sums[key] = (sums.get(key, 0) + checksum) % PRIME
+def _add(checksums: dict[int, int], key: int, doc: int, code: int) -> None:
+    checksums[key] = checksums.get(key, 0) ^ hash((doc, code))

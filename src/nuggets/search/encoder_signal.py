@@ -9,23 +9,18 @@ from typing import TYPE_CHECKING, Protocol
 
 from nuggets.search.documents import LINKS_KEPT
 from nuggets.search.note_analyzer import title_key, title_label, to_storable
-from nuggets.search.query import SHARED_TITLE
-from nuggets.search.relevance_threshold import THRESHOLD
+from nuggets.search.ranking import LENDERS
+from nuggets.search.relevance_threshold import is_near
+from nuggets.search.weights import WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from nuggets.search.index_reader import IndexReader
+    from nuggets.search.documents import IndexReader
     from nuggets.search.postings import PostingsReader
     from nuggets.search.ranking import Eligible, Ranking, Signal
 
     Meaning = Callable[[str], "Similarity | None"]  # from a question; None: there are no vectors
-
-# Fitted on half of the questions of the development conversations of LoCoMo and of a code search.
-WEIGHT = 0.8  # of a cosine of 1, where no note has any word of the question
-LEAST = 0.35  # cosine of a note that is a result by its meaning alone
-NEAREST_CANDIDATES = 50  # notes that are candidates by their meaning
-AGREED_COSINE = 0.55  # with some of the question's words, it makes up for the others
 
 
 class Similarity(Protocol):
@@ -52,15 +47,15 @@ def add_meaning(
     """The signals with what meaning adds, and those of the nearest eligible notes."""
     near = _near_signals(signals, similarity, ranking, reader, eligible)
     best = max((signal.evidence + signal.document.boost for signal in signals), default=0.0)
-    weight = WEIGHT * max(0.0, 1.0 - best)
+    weight = WEIGHTS.meaning * max(0.0, 1.0 - best)
     fused = list(signals)
     for signal in signals:
         cosine = _cosine(similarity, signal)
-        if signal.evidence > THRESHOLD or cosine >= LEAST:
+        if is_near(signal) or cosine >= WEIGHTS.least_cosine:
             signal.meaning = weight * max(0.0, cosine)
     for signal in near:
         cosine = _cosine(similarity, signal)
-        if cosine >= LEAST:
+        if cosine >= WEIGHTS.least_cosine:
             signal.meaning = weight * cosine
             fused.append(signal)
     return fused
@@ -69,7 +64,7 @@ def add_meaning(
 def words_and_meaning_agree(signals: "Sequence[Signal]", similarity: Similarity) -> bool:
     """Whether a note has some of the question's words and is plainly near in meaning."""
     return any(
-        signal.evidence > THRESHOLD and similarity.get(signal.document.note, 0.0) >= AGREED_COSINE
+        is_near(signal) and similarity.get(signal.document.note, 0.0) >= WEIGHTS.agreed_cosine
         for signal in signals
     )
 
@@ -83,12 +78,12 @@ def _near_signals(
 ) -> "list[Signal]":
     """Those of the nearest eligible notes that are not among the signals."""
     scored = {signal.document.doc for signal in signals}
-    nearest = similarity.nearest(NEAREST_CANDIDATES)
+    nearest = similarity.nearest(LENDERS)
     reader.documents.load_notes(nearest)
     documents = filter(None, map(reader.documents.of_note, nearest))
     return ranking.signals_of(
         [
-            row.doc
+            row
             for row in documents
             if row.doc not in scored and (eligible is None or row.doc in eligible)
         ]
@@ -108,9 +103,5 @@ def topic_of(text: str, postings: "PostingsReader") -> str:
     words = text.split()
     labels = [title_label(to_storable(title_key(word))) for word in words]
     postings.read_term_counts(labels)
-    kept = [
-        word
-        for word, label in zip(words, labels, strict=True)
-        if postings.count(label) < SHARED_TITLE
-    ]
+    kept = [word for word, label in zip(words, labels, strict=True) if postings.count(label) <= 1]
     return " ".join(kept) or text

@@ -4,12 +4,11 @@ from typing import TYPE_CHECKING
 
 from nuggets.named_tuple import NamedTuple
 from nuggets.search.postings import FIELDS, by_block, decode, term_key
-from nuggets.search.relevance_threshold import THRESHOLD
+from nuggets.search.relevance_threshold import is_near
 from nuggets.search.term_expansion import CERTAIN_KINDS
 
 if TYPE_CHECKING:
-    from nuggets.search.documents import Document
-    from nuggets.search.index_reader import IndexReader
+    from nuggets.search.documents import Document, IndexReader
     from nuggets.search.query import Slot
     from nuggets.search.results import Search
     from nuggets.search.term_expansion import Alternative
@@ -61,7 +60,7 @@ def explain(search: "Search", reader: "IndexReader", document: "Document") -> Ex
     )
     return Explanation(
         document.note,
-        signal.evidence > THRESHOLD,
+        is_near(signal),
         words,
         signal.group,
         signal.named,

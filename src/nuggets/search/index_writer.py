@@ -2,46 +2,36 @@
 
 from array import array
 from collections import defaultdict
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.state import chunks, placeholders
 from nuggets.language.dates import ordinal
-from nuggets.search.documents import (
-    ARCHIVED,
-    LANGUAGE,
-    LENGTH,
-    LINKED,
-    NEXT,
-    NEXT_ARCHIVED,
-    NOTES,
-    RECENT,
-    REVISION,
-    YEAR,
-    add_numbers,
-    created_digits,
-    flags_of,
-    groups_of,
-    links_of,
-    read_numbers,
-)
+from nuggets.search import documents
 from nuggets.search.note_analyzer import Analysis, analyze, to_storable, words_of
 from nuggets.search.postings import BLOCK, KEPT_POSTINGS, MOST_KEYS, term_key
 from nuggets.search.vocabulary import add_words, remove_words
 from nuggets.search.weights import boost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from nuggets.domain.records import MemoryNote
     from nuggets.domain.state import Database
 
     Pair = tuple[MemoryNote | None, MemoryNote | None]
-    from collections.abc import Collection, Mapping
-
 
 # Notes with rows of their own. With more, a write takes less time on average and every question a
 # little more: 256 notes of 700 bytes are 33 pages.
 MOST_RECENT = 256
+
+
+# What a note's postings and words are made of; and what else ranking uses, which may change alone.
+read_of = attrgetter(
+    *("content", "title", "tags", "nugget_name", "kind", "subject", "scope", "type"),
+    *("created_at", "id", "hidden", "project"),
+)
+facts_of = attrgetter("links", "confidence", "stability")
 
 
 def doc_of(number: int, is_archived: bool) -> int:
@@ -61,9 +51,9 @@ class IndexWriter:
         """`written`: tokens whose words the table had at this revision. It is another one if
         another process has written since, or a write was undone."""
         self._database = database
-        self._numbers = read_numbers(database)
+        self._numbers = documents.read_numbers(database)
         self.written = set(written if self.revision == revision else ())
-        self._postings = PostingsWriter(database, self._numbers.get(RECENT, 0))
+        self._postings = PostingsWriter(database, self._numbers.get(documents.RECENT, 0))
         self._changes: dict[str, int] = {}  # of numbers
         self._documents: list[tuple[Any, ...]] = []  # rows to be written
         self._tokens: dict[int, set[str]] = {}  # of added notes, by language
@@ -72,16 +62,16 @@ class IndexWriter:
 
     @property
     def revision(self) -> int:
-        return self._numbers.get(REVISION, 0)
+        return self._numbers.get(documents.REVISION, 0)
 
     def update(self, replaced: "Iterable[Pair]") -> None:
         for before, after in replaced:
-            if before is None or after is None or not _reads_alike(before, after):
+            if before is None or after is None or read_of(before) != read_of(after):
                 if before is not None:
                     self._remove(before)
                 if after is not None:
                     self._add(after)
-            elif not _ranks_alike(before, after):
+            elif facts_of(before) != facts_of(after):
                 self._set_facts(before, after)
             if self._gathered > KEPT_POSTINGS:
                 self._write()
@@ -89,20 +79,20 @@ class IndexWriter:
 
     def _add(self, note: "MemoryNote") -> None:
         analysis = analyze(note)
-        counter = NEXT_ARCHIVED if note.hidden else NEXT
+        counter = documents.NEXT_ARCHIVED if note.hidden else documents.NEXT
         doc = doc_of(self._numbers.get(counter, 0) + self._changes.get(counter, 0), note.hidden)
         self._count(counter, 1)
-        links = to_storable(links_of(note))
+        links = to_storable(documents.links_of(note))
         self._documents.append(
             (
                 doc,
                 to_storable(note.id),
                 analysis.length,
                 analysis.norm,
-                created_digits(note),
-                flags_of(note, analysis),
+                documents.created_digits(note),
+                documents.flags_of(note, analysis),
                 boost(note),
-                groups_of(note),
+                documents.groups_of(note),
                 links,
             )
         )
@@ -124,31 +114,31 @@ class IndexWriter:
         self._gathered += len(analysis.codes)
         words = words_of(analysis.tokens, analysis.language)
         self._removed_terms.update({term_key(term): term for _, term in words})
-        self._count_note(note, analysis, -1, bool(links_of(note)))
+        self._count_note(note, analysis, -1, bool(documents.links_of(note)))
 
     def _set_facts(self, before: "MemoryNote", after: "MemoryNote") -> None:
         """Update what may change while the words stay the same."""
         self._write_documents()
-        links = to_storable(links_of(after))
+        links = to_storable(documents.links_of(after))
         self._database.execute(
             "UPDATE search_documents SET boost = ?, links = ? WHERE note = ?",
             (boost(after), links, to_storable(after.id)),
         )
-        self._count_of(after, LINKED, bool(links) - bool(links_of(before)))
+        self._count_of(after, documents.LINKED, bool(links) - bool(documents.links_of(before)))
 
     def _count_note(
         self, note: "MemoryNote", analysis: Analysis, sign: int, is_linked: bool
     ) -> None:
-        self._count_of(note, NOTES, sign)
-        self._count_of(note, LENGTH, sign * analysis.length)
-        self._count_of(note, LINKED, sign * is_linked)
+        self._count_of(note, documents.NOTES, sign)
+        self._count_of(note, documents.LENGTH, sign * analysis.length)
+        self._count_of(note, documents.LINKED, sign * is_linked)
         if ordinal(note.created_at[:10]):
-            self._count_of(note, f"{YEAR}{note.created_at[:4]}", sign)
+            self._count_of(note, f"{documents.YEAR}{note.created_at[:4]}", sign)
         if analysis.language:
-            self._count_of(note, f"{LANGUAGE}{analysis.language}", sign)
+            self._count_of(note, f"{documents.LANGUAGE}{analysis.language}", sign)
 
     def _count_of(self, note: "MemoryNote", name: str, change: int) -> None:
-        self._count(ARCHIVED + name if note.hidden else name, change)
+        self._count(documents.ARCHIVED + name if note.hidden else name, change)
 
     def _count(self, name: str, change: int) -> None:
         self._changes[name] = self._changes.get(name, 0) + change
@@ -167,7 +157,7 @@ class IndexWriter:
         self._write_documents()
         recent = self._postings.recent
         emptied = self._postings.write()
-        self._count(RECENT, self._postings.recent - recent)
+        self._count(documents.RECENT, self._postings.recent - recent)
         gone = {self._removed_terms[key] for key in emptied if key in self._removed_terms}
         if gone:
             remove_words(self._database, gone)
@@ -178,35 +168,21 @@ class IndexWriter:
             add_words(self._database, words_of(new, language))
             if not language and len(self.written) < MOST_KEYS:
                 self.written |= new
-        self._count(REVISION, add_numbers(self._database, self._changes))
+        self._count(documents.REVISION, documents.add_numbers(self._database, self._changes))
         for name, change in self._changes.items():
             self._numbers[name] = self._numbers.get(name, 0) + change
         self._changes, self._gathered = {}, 0
         self._tokens, self._removed_terms = {}, {}
 
 
-def _reads_alike(a: "MemoryNote", b: "MemoryNote") -> bool:
-    """Whether the notes have the same postings and words."""
-    return (
-        a.content == b.content
-        and (a.title, a.tags, a.nugget_name, a.kind) == (b.title, b.tags, b.nugget_name, b.kind)
-        and (a.subject, a.scope, a.type, a.created_at) == (b.subject, b.scope, b.type, b.created_at)
-        and (a.id, a.hidden, a.project) == (b.id, b.hidden, b.project)
-    )
-
-
-def _ranks_alike(a: "MemoryNote", b: "MemoryNote") -> bool:
-    """Of notes with the same words: whether everything else that ranking uses is the same."""
-    return (a.links, a.confidence, a.stability) == (b.links, b.confidence, b.stability)
-
-
 def clear(database: "Database", tables: "Sequence[str]") -> None:
     """Empty the tables of the index. Of the numbers, the last table, the revision goes on: other
     processes compare it."""
-    numbers = read_numbers(database)
+    numbers = documents.read_numbers(database)
+    numbers.pop(documents.REVISION, None)
     for table in tables[:-1]:
         database.execute(f"DELETE FROM {table}")
-    add_numbers(database, {name: -value for name, value in numbers.items() if name != REVISION})
+    documents.add_numbers(database, {name: -value for name, value in numbers.items()})
 
 
 # --- postings -------------------------------------------------------------------------------------

@@ -23,11 +23,11 @@ from nuggets.search.postings import (
     MOST_KEYS,
     UNWEIGHTED,
     encode,
-    levels,
+    level_of,
     square,
     term_key,
 )
-from nuggets.search.weights import POSITION
+from nuggets.search.weights import WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Sequence
@@ -187,7 +187,7 @@ class _Reading:
         """The code of each term. A tag that repeats a word of the text adds nothing."""
         codes, content = dict.fromkeys(self.stopped, UNWEIGHTED), self._content
         codes.update(dict.fromkeys(self._tags, IN_TAG))
-        codes.update(zip(content, map(levels.__getitem__, content.values()), strict=True))
+        codes.update(zip(content, map(level_of, content.values()), strict=True))
         for key, times in self._title.items():
             codes[key] = encode(int(times), content.get(key, 0.0))
         return codes
@@ -200,7 +200,8 @@ def position_weights(count: int) -> list[float]:
     """What a word counts at each place of the content, for so many places at least."""
     known = len(_position_weights)
     if known < count:
-        _position_weights.extend(POSITION / (POSITION + place) for place in range(known, 2 * count))
+        half = WEIGHTS.position
+        _position_weights.extend(half / (half + place) for place in range(known, 2 * count))
     return _position_weights
 
 

@@ -7,7 +7,7 @@ too: three times the bytes and three times the time of a question.
 
 from array import array
 from bisect import bisect_left
-from functools import cache
+from functools import cache, lru_cache
 from math import inf, log, log1p
 from typing import TYPE_CHECKING
 from zlib import adler32, crc32
@@ -21,14 +21,13 @@ if TYPE_CHECKING:
     from nuggets.domain.state import Database
 
 BLOCK = 4096  # documents; a write copies the rows of its terms, which grow with this number
-TITLE, CONTENT, TAG = 0, 1, 2
 FIELDS = ("title", "content", "tag")
 
 # A code, one byte: times in the title (0 to 3) above six bits for the content. There, 0 is not in
 # the content, 63 is only in a tag, and the others are the weight of its occurrences by powers of
 # `STEP`: 41 is one word at the beginning, 62 is 15 of them, 1 is one word 7,600 words later.
 STEP, UNIT = 1.14, 41
-IN_TAG, MOST_IN_CONTENT, MOST_IN_TITLE = 63, 62, 3
+IN_TAG, MOST_IN_TITLE = 63, 3
 CODES = range(256)
 UNWEIGHTED = 0  # a stop word, a word of the metadata, a label: it can be found, and weighs nothing
 
@@ -37,38 +36,23 @@ KEPT_POSTINGS = 2_000_000  # by a long-lived process, 6 MB; by a write, 20 MB
 FEW = 8  # times as many postings: to look for each document takes less time than to read them all
 
 
-class Keys(dict[str, int]):
-    """By term, what stands for it in the table, in 46 bits: of a million terms, one in 70 million
+@lru_cache(MOST_KEYS)
+def term_key(term: str) -> int:
+    """What stands for the term in the table, in 46 bits: of a million terms, one in 70 million
     questions meets a wrong one."""
-
-    def __missing__(self, term: str) -> int:
-        if len(self) >= MOST_KEYS:
-            self.clear()
-        name = term.encode("utf-8", "replace")
-        key = self[term] = crc32(name) << 14 | adler32(name) & 0x3FFF
-        return key
+    name = term.encode("utf-8", "replace")
+    return crc32(name) << 14 | adler32(name) & 0x3FFF
 
 
-term_key = Keys().__getitem__
-
-
-class Levels(dict[float, int]):
-    """By the weight of a term in the content, the lower six bits of its code."""
-
-    def __missing__(self, weight: float) -> int:
-        if len(self) >= MOST_KEYS:
-            self.clear()
-        level = min(max(round(log(weight) / log(STEP)) + UNIT, 1), MOST_IN_CONTENT)
-        self[weight] = level
-        return level
-
-
-levels = Levels()  # most terms stand once, at one of a few hundred places
+@lru_cache(MOST_KEYS)  # most terms stand once, at one of a few hundred places
+def level_of(weight: float) -> int:
+    """Of a term that weighs so much in the content, the lower six bits of its code."""
+    return min(max(round(log(weight) / log(STEP)) + UNIT, 1), IN_TAG - 1)
 
 
 def encode(title: int, content: float) -> int:
     """The code of a term that stands so often in the title and weighs so much in the content."""
-    return min(title, MOST_IN_TITLE) << 6 | (levels[content] if content else 0)
+    return min(title, MOST_IN_TITLE) << 6 | (level_of(content) if content else 0)
 
 
 @cache

@@ -18,18 +18,16 @@ from nuggets.language.text import is_unspaced, pieces, plain, query_words, token
 from nuggets.language.word_lists import ENGLISH, stop_words
 from nuggets.named_tuple import NamedTuple
 from nuggets.search.note_analyzer import LABEL, title_key, title_label, to_storable
-from nuggets.search.term_expansion import GUESSED, Alternative, TermExpansion, rarity
+from nuggets.search.term_expansion import Alternative, TermExpansion, rarity
 from nuggets.search.vocabulary import MOST_WORDS, respell_question
+from nuggets.search.weights import WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from nuggets.search.index_reader import IndexReader
+    from nuggets.search.documents import IndexReader
 
 # --- split into words, neighbouring words and dates -----------------------------------------------
-
-
-SHORTEST_JOINED = 2  # letters of each of two words that may be one compound
 
 
 class QueryWord(NamedTuple):
@@ -89,25 +87,13 @@ def _significant(words: list[str]) -> list[str]:
 
 def _neighbours(text_tokens: list[str]) -> list[tuple[str, str]]:
     words = [token.lower() if token.isalpha() else "" for token in text_tokens[:MOST_WORDS]]
-    return [
-        (first, second)
-        for first, second in pairwise(words)
-        if len(first) >= SHORTEST_JOINED and len(second) >= SHORTEST_JOINED
-    ]
+    return [(first, second) for first, second in pairwise(words) if first and second]
 
 
 # --- in the terms of the index --------------------------------------------------------------------
 
 
-# How much of its rarity a word weighs in the question.
-IDENTIFIER_PART = 0.5  # if some note has the whole identifier
-DATE_WORD = 0.1  # dates are compared as dates, not as words
-# Two letters of a script without blanks that no note has together: mostly the end of one word and
-# the beginning of the next.
-UNKNOWN_LETTER_PAIR = 0.2
-
 LONGEST_TITLE = 6  # words of a title recognised inside a question
-SHARED_TITLE = 3  # notes with the same title, such as the name of a person or place
 
 
 class Slot(NamedTuple):
@@ -154,7 +140,7 @@ class QueryReader:
         slots = self._slots(question, names)
         slots = self._add_joined_words(slots, question.neighbours)
         slots = [*slots, *self._date_slots(question.dates)]
-        mass, length = _mass(slots), _length(slots)
+        mass, length = sum(slot.mass for slot in slots), _length(slots)
         titles = tuple(self._named_titles(words_of_titles, names, slots, mass))
         return Query(
             tuple(slots),
@@ -223,10 +209,9 @@ class QueryReader:
         if not joined:
             return slots
         return [
-            slot._replace(
-                alternatives=_merge_alternatives(joined.get(slot.word, []), slot.alternatives)
-            )
+            slot._replace(alternatives=tuple({one.term: one for one in terms}.values()))
             for slot in slots
+            for terms in [(*joined.get(slot.word, ()), *slot.alternatives)]
         ]
 
     def _named_titles(
@@ -252,18 +237,19 @@ class QueryReader:
             if significant:
                 strength = self._title_strength(title_count, significant, mass)
                 if title != written:
-                    strength *= GUESSED
+                    strength *= WEIGHTS.guessed
                 yield NamedTitle(label, strength)
 
     def _title_strength(self, title_count: int, words: list[str], mass: float) -> float:
         """How surely the title is meant, times its part of the question.
 
-        A title that several notes share counts in full, whatever its part of the question. It
+        A title that several notes share, such as the name of a person or place, counts in full,
+        whatever its part of the question. It
         counts less if most notes that have its words have another title.
         """
         counts = [count for count in map(self._postings.count, stems(words)) if count]
         certainty = min(1.0, 2 * title_count / min(counts)) if counts else 1.0
-        if title_count >= SHARED_TITLE:
+        if title_count > 1:
             return certainty
         title_rarity = sum(rarity(count, self._stats.notes) for count in counts)
         return certainty * min(1.0, title_rarity / mass) if mass else 0.0
@@ -289,17 +275,10 @@ def _weight_factor(
         return float(word.word in identifiers)  # if no note has it, only its parts count
     if word.within in identifiers:
         is_known = any(alternative.how in ("", "related") for alternative in alternatives)
-        return IDENTIFIER_PART if is_known else 0.0
+        return WEIGHTS.identifier_part if is_known else 0.0
     if word.word in date_words:
-        return DATE_WORD
-    return UNKNOWN_LETTER_PAIR if not alternatives and is_unspaced(word.word) else 1.0
-
-
-def _merge_alternatives(
-    more: list[Alternative], alternatives: tuple[Alternative, ...]
-) -> tuple[Alternative, ...]:
-    """Each term once."""
-    return tuple({alternative.term: alternative for alternative in (*more, *alternatives)}.values())
+        return WEIGHTS.hint
+    return WEIGHTS.hint if not alternatives and is_unspaced(word.word) else 1.0
 
 
 def _corrections(slots: list[Slot]) -> dict[str, str]:
@@ -309,10 +288,6 @@ def _corrections(slots: list[Slot]) -> dict[str, str]:
         for slot in slots
         if slot.alternatives and slot.alternatives[0].how == "corrected"
     }
-
-
-def _mass(slots: list[Slot]) -> float:
-    return sum(slot.mass for slot in slots)
 
 
 def _length(slots: list[Slot]) -> float:

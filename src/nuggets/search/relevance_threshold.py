@@ -1,13 +1,13 @@
 """How much a shelf knows about a question: the answer is found, little is found, or nothing."""
 
 from math import exp, log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from nuggets.language.languages import is_stop
 from nuggets.language.word_lists import conversation_words
-from nuggets.search.clear_answer import LEAST_STATED_SHARE
+from nuggets.search.clear_answer import RESULTS_COMPARED
 from nuggets.search.term_expansion import rarity
-from nuggets.search.weights import NAMED
+from nuggets.search.weights import WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,37 +15,33 @@ if TYPE_CHECKING:
     from nuggets.search.query import Query
     from nuggets.search.ranking import Signal
 
-# Evidence is compared without the boost, which says how far to trust a note and not what it is
-# about. A note that has nothing to do with the question has 0.21, half the weight of the vector.
-THRESHOLD = 0.27  # a note needs this evidence to be a result, or all words of the question
-
 DIGITS = 9  # of shares and relevances; smaller differences are rounding errors
-NOTHING, LITTLE, FOUND = 0, 1, 2  # how much is known
-BEST = 5  # notes, the best, that are compared with the question
 
-# The probability that the shelf answers the question, fitted by benchmarks/families.py.
-CONSTANT = -4.5
-WORDS = 17  # of the share of the question that a note states, or names as its title
-STATED, MOST_STATED = 2, 4  # of each word that one note itself has, up to so many
-NOTES = -0.8  # of the logarithm of their number: among many, some fit by chance
-LEAST_LITTLE, LEAST_FOUND = 0.03, 0.5  # probabilities
+Degree = Literal["nothing", "little", "found"]  # how much is known
+
+
+def is_near(signal: "Signal") -> bool:
+    """Whether the note may be a result. Evidence is compared without the boost, which says how far
+    to trust a note and not what it is about. A note that has nothing to do with the question has
+    0.21, half the weight of the vector."""
+    return signal.evidence > WEIGHTS.threshold
 
 
 def degree(
     best: "Sequence[Signal]", query: "Query", topical: "Mapping[int, float]", notes: int
-) -> int:
+) -> Degree:
     """How much is known about the question, given the best notes, the best of all first. What one
     note states, as for a clear answer, is found, however late it stands in the note."""
     if any(map(is_complete, best)) or any(
-        stated_share(topical, signal) >= LEAST_STATED_SHARE for signal in best[:BEST]
+        stated_share(topical, signal) >= WEIGHTS.stated_share for signal in best[:RESULTS_COMPARED]
     ):
-        return FOUND
+        return "found"
     if not best:
-        return NOTHING
-    probability = _probability(best[:BEST], query, notes)
-    if probability < LEAST_LITTLE:
-        return NOTHING
-    return FOUND if probability >= LEAST_FOUND else LITTLE
+        return "nothing"
+    probability = _probability(best[:RESULTS_COMPARED], query, notes)
+    if probability < WEIGHTS.least_little:
+        return "nothing"
+    return "found" if probability >= WEIGHTS.least_found else "little"
 
 
 def is_complete(signal: "Signal") -> bool:
@@ -54,12 +50,13 @@ def is_complete(signal: "Signal") -> bool:
 
 
 def _probability(best: "Sequence[Signal]", query: "Query", notes: int) -> float:
+    named = WEIGHTS.named * max((title.strength for title in query.titles), default=0.0)
+    stated = max(signal.certain.bit_count() for signal in best)
     logit = (
-        CONSTANT
-        + WORDS * max(signal.words for signal in best)
-        + WORDS * NAMED * max((title.strength for title in query.titles), default=0.0)
-        + STATED * min(max(signal.certain.bit_count() for signal in best), MOST_STATED)
-        + NOTES * log(1 + notes)
+        WEIGHTS.constant
+        + WEIGHTS.words * (max(signal.words for signal in best) + named)
+        + WEIGHTS.stated * min(stated, WEIGHTS.most_stated)
+        + WEIGHTS.notes * log(1 + notes)
     )
     return 1 / (1 + exp(-logit))
 

@@ -13,31 +13,26 @@ from nuggets.search.query import QueryReader
 from nuggets.search.ranking import Ranking, Signal
 from nuggets.search.relevance_threshold import (
     DIGITS,
-    FOUND,
-    LITTLE,
-    NOTHING,
-    THRESHOLD,
     degree,
     is_complete,
     stated_share,
     topical_weights,
 )
-from nuggets.search.weights import PHRASE, TEXT_WEIGHT
+from nuggets.search.weights import WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nuggets.domain.records import MemoryNote
-    from nuggets.search.documents import Document
+    from nuggets.search.documents import Document, IndexReader
     from nuggets.search.encoder_signal import Meaning, Similarity
-    from nuggets.search.index_reader import IndexReader
     from nuggets.search.query import Query
     from nuggets.search.ranking import Eligible
+    from nuggets.search.relevance_threshold import Degree
 
     Notes = Callable[[Sequence[str]], Mapping[str, MemoryNote]]
 
 SOFTMAX_RESULTS = 20  # results whose scores add up to 1, or the limit if that is larger
-TEMPERATURE = 0.35  # of the softmax, as documented
 
 
 class Search:
@@ -52,6 +47,7 @@ class Search:
         self._meaning = meaning
         self._all_notes = notes
         self._read_notes: dict[str, MemoryNote] = {}
+        self._pool = SOFTMAX_RESULTS  # results that were wanted last
 
     @cached_property
     def query(self) -> "Query":
@@ -84,19 +80,19 @@ class Search:
         """The best notes that meet the filters, those of other projects after all others."""
         if not self._reader.stats.notes:
             return []
-        eligible, pool = self._eligible(filters), max(limit, SOFTMAX_RESULTS)
-        ranked = self._rank(eligible, pool)
+        eligible, self._pool = self._eligible(filters), max(limit, SOFTMAX_RESULTS)
+        ranked = self._rank(eligible)
         known = self._degree(ranked)
-        if known == NOTHING:
+        if known == "nothing":
             return []
         if project is not None:
-            ranked = self._own_first(ranked, eligible, project, pool)
-        ranked = ranked[:pool]
+            ranked = self._own_first(ranked, eligible, project)
+        ranked = ranked[: self._pool]
         notes = self._notes([signal.document.note for signal in ranked[:limit]])
         best = max(signal.relevance for signal in ranked)
-        shares = [exp((signal.relevance - best) / TEMPERATURE) for signal in ranked]
+        shares = [exp((signal.relevance - best) / WEIGHTS.temperature) for signal in ranked]
         total = sum(shares)
-        words, unknown_words = self._words_by_knowledge() if known == LITTLE else ((), ())
+        words, unknown_words = self._words_by_knowledge() if known == "little" else ((), ())
         return [
             SearchNotesResult(
                 notes[signal.document.note],
@@ -106,7 +102,7 @@ class Search:
                 signal.relevance,
                 self._stated_share(signal, notes[signal.document.note]),
                 meaning=signal.meaning,
-                little_found=known == LITTLE,
+                little_found=known == "little",
                 known_words=words,
                 unknown_words=unknown_words,
             )
@@ -118,65 +114,62 @@ class Search:
         """The signal of one note, with the same numbers as among the results."""
         if not self.query.slots:
             return self._literal_signals([document])[0]
-        candidates = self._ranking.signals(None)
+        candidates = self._ranking.signals(None, self._pool)
         found = [one for one in candidates if one.document.doc == document.doc]
-        signals = found or self._ranking.signals_of([document.doc])
+        signals = found or self._ranking.signals_of([document])
         self._add_phrase(signals)
         return signals[0]
 
-    def _signals(self, eligible: "Eligible | None", pool: int) -> list[Signal]:
+    def _signals(self, eligible: "Eligible | None") -> list[Signal]:
         if not self.query.slots:
             newest = self._reader.documents.newest(BLOCK)  # of a large shelf not all are read
             return self._literal_signals(
                 [one for one in newest if eligible is None or one.doc in eligible]
             )
-        signals = self._ranking.signals(eligible)
+        signals = self._ranking.signals(eligible, self._pool)
         if self._similarity is None:
-            near = _near_best(signals, pool)
+            near = _near_best(signals, self._pool)
             self._add_phrase(near)
-            # A note that has every word says that something is known, however far behind it is.
-            return near if any(map(is_complete, near)) else [*near, *filter(is_complete, signals)]
+            return near
         from nuggets.search.encoder_signal import add_meaning
 
         self._add_phrase(signals)
         return add_meaning(signals, self._similarity, self._ranking, self._reader, eligible)
 
-    def _rank(self, eligible: "Eligible | None", pool: int) -> list[Signal]:
-        """Notes above the threshold, best first; of equals the newer first, then by id. Beyond so
-        many there may be some missing."""
+    def _rank(self, eligible: "Eligible | None") -> list[Signal]:
+        """Notes above the threshold, best first; of equals the newer first, then by id. Beyond the
+        wanted ones there may be some missing."""
         ranked = []
-        for signal in self._signals(eligible, pool):
+        for signal in self._signals(eligible):
             evidence = signal.evidence + signal.meaning
-            if evidence > THRESHOLD or is_complete(signal):
+            if evidence > WEIGHTS.threshold or is_complete(signal):
                 relevance = min(evidence + signal.document.boost, 1.0)
                 signal.relevance = round(relevance, DIGITS)
                 ranked.append(signal)
-        ranked.sort(
-            key=lambda one: (-one.relevance, -one.document.created, one.document.note),
-        )
+        ranked.sort(key=lambda one: (-one.relevance, -one.document.created, one.document.note))
         return ranked
 
-    def _degree(self, ranked: "Sequence[Signal]") -> int:
+    def _degree(self, ranked: "Sequence[Signal]") -> "Degree":
         """How much is known, by words; or found, where words and meaning agree."""
         if ranked and not self.query.slots:
-            return FOUND
+            return "found"
         signals = sorted(ranked, key=lambda one: -one.evidence)
         if self._similarity is not None:
             from nuggets.search.encoder_signal import words_and_meaning_agree
 
             if words_and_meaning_agree(signals, self._similarity):
-                return FOUND
+                return "found"
         return degree(signals, self.query, self._topical, self._reader.stats.notes)
 
     def _own_first(
-        self, ranked: list[Signal], eligible: "Eligible | None", project: str, pool: int
+        self, ranked: list[Signal], eligible: "Eligible | None", project: str
     ) -> list[Signal]:
         """Notes of the project and of no project before those of others."""
         visible = visible_projects(project)
         labels = [f"project={name}" for name in dict.fromkeys(visible)]
         if self._count_labels(labels) == self._reader.stats.notes:
             return ranked
-        notes = self._notes([one.document.note for one in ranked[:pool]])
+        notes = self._notes([one.document.note for one in ranked[: self._pool]])
         if all(note.project in visible for note in notes.values()):
             return ranked
         own = self._notes_with_label(labels)
@@ -184,10 +177,10 @@ class Search:
             own &= eligible
         foreign = [
             one
-            for one in ranked[:pool]
+            for one in ranked[: self._pool]
             if (note := notes.get(one.document.note)) and is_foreign(note, project)
         ]
-        return [*self._rank(own, pool), *foreign]
+        return [*self._rank(own), *foreign]
 
     def _eligible(self, filters: NoteFilterOptions) -> "Eligible | None":
         """The notes that meet all that the filters name; None if those are all."""
@@ -217,7 +210,7 @@ class Search:
             return  # a single word says nothing more as a phrase
         complete = {one.document.note: one for one in signals if is_complete(one)}
         for note in self._notes_containing(list(complete)):
-            complete[note].phrase = PHRASE
+            complete[note].phrase = WEIGHTS.phrase
             complete[note].combine()
 
     def _literal_signals(self, documents: "Sequence[Document]") -> list[Signal]:
@@ -225,7 +218,7 @@ class Search:
         containing = self._notes_containing([document.note for document in documents])
         signals = [Signal(document, 1.0, []) for document in documents]
         for signal in signals:
-            signal.phrase = PHRASE * (signal.document.note in containing)
+            signal.phrase = WEIGHTS.phrase * (signal.document.note in containing)
             signal.combine()
         return signals
 
@@ -268,12 +261,15 @@ class Search:
 
 
 def _near_best(signals: list[Signal], pool: int) -> list[Signal]:
-    """Those that may be among so many best if they have the question word for word."""
+    """The best, about so many, and notes that have every word: these may have the question word for
+    word, and say that something is known, however far behind they are."""
     if len(signals) <= pool:
         return signals
     relevances = sorted([signal.evidence + signal.document.boost for signal in signals])
-    least = relevances[-pool] - TEXT_WEIGHT * PHRASE
-    return [one for one in signals if one.evidence + one.document.boost >= least]
+    least = relevances[-pool]
+    return [
+        one for one in signals if one.evidence + one.document.boost >= least or is_complete(one)
+    ]
 
 
 def _filter_values(filters: NoteFilterOptions) -> list[tuple[str, str]]:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from nuggets.domain.records import MemoryNote, SearchNotesResult
     from nuggets.domain.state import Database
+    from nuggets.search.documents import IndexReader
     from nuggets.search.encoder_signal import Meaning
     from nuggets.search.explanation import Explanation
-    from nuggets.search.index_reader import IndexReader
     from nuggets.search.index_writer import Pair
     from nuggets.search.results import Search
 
@@ -163,8 +163,7 @@ class SearchIndex:
 
     def _reader(self, include_hidden: bool) -> "IndexReader":
         """The tables as they are now; what was read is kept until they change."""
-        from nuggets.search.documents import read_statistics
-        from nuggets.search.index_reader import IndexReader
+        from nuggets.search.documents import IndexReader, read_statistics
 
         statistics = read_statistics(self._database, include_hidden)
         reader = self._readers.get(include_hidden)

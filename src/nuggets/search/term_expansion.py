@@ -10,21 +10,13 @@ from nuggets.language.word_lists import abbreviations
 from nuggets.named_tuple import NamedTuple
 from nuggets.search.note_analyzer import META
 from nuggets.search.vocabulary import SHORTEST
+from nuggets.search.weights import WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from nuggets.search.index_reader import IndexReader
+    from nuggets.search.documents import IndexReader
     from nuggets.search.query import QueryWord
-
-# Added to the number of notes when rarity is computed. So in a small shelf a word that every note
-# has still counts, and an unknown word does not outweigh it tenfold.
-BACKGROUND_NOTES = 50
-
-# Weight of a term that is not the word itself: an abbreviation or its long form, a correction,
-# "lint" for "linter" which no note has.
-GUESSED = 0.8
-METADATA = 0.6  # the word names a nugget, scope, type or subject
 
 # Kinds of alternatives that are the word itself in another form, not a guess at it.
 CERTAIN_KINDS = frozenset(("", "related", "joined", "date"))
@@ -52,7 +44,7 @@ class Expansion(NamedTuple):
 
 def rarity(count: int, notes: int) -> float:
     """Inverse document frequency, never negative."""
-    total = notes + BACKGROUND_NOTES
+    total = notes + WEIGHTS.background_notes
     return log(1 + (total - count + 0.5) / (count + 0.5))
 
 
@@ -137,7 +129,7 @@ class TermExpansion:
             rare = self.rarity((term,) if is_known else alternatives)
         if metadata_count:
             meta = META + term
-            weight = METADATA * min(1.0, rarity(metadata_count, self._notes) / rare)
+            weight = WEIGHTS.metadata * min(1.0, rarity(metadata_count, self._notes) / rare)
             alternatives[meta] = Alternative(meta, weight, "meta", word)
         return (Expansion(tuple(alternatives.values()), rare),)
 
@@ -145,17 +137,17 @@ class TermExpansion:
         """The long form of an abbreviation, or the other way round."""
         for expanded in stems(abbreviations()[word]) if word in abbreviations() else ():
             if self._postings.count(expanded):
-                yield Alternative(expanded, GUESSED, "related", expanded)
+                yield Alternative(expanded, WEIGHTS.guessed, "related", expanded)
 
     def _guesses(self, word: str) -> "Iterator[Alternative]":
         """Commits whose hash begins so, or else what a misspelt word may stand for."""
         if len(word) >= SHORTEST_HASH and HEXADECIMAL.issuperset(word):
             commits = self._vocabulary.beginning(word, range(len(word), LONGEST_WORD + 1))
             if commits:
-                yield from (Alternative(name, GUESSED, "hash", name) for name in commits)
+                yield from (Alternative(name, WEIGHTS.guessed, "hash", name) for name in commits)
                 return
         for name, corrected, _ in self._vocabulary.suggest_corrections(word):
-            yield Alternative(corrected, GUESSED, "corrected", name)
+            yield Alternative(corrected, WEIGHTS.guessed, "corrected", name)
 
     def _root(self, term: str) -> dict[str, Alternative]:
         """The longest beginning of a term, at least half of it, that is a term itself."""
@@ -163,7 +155,7 @@ class TermExpansion:
         roots = [term[:length] for length in range(len(term) - 1, shortest - 1, -1)]
         self._postings.read_term_counts(roots)
         known = filter(self._postings.count, roots)
-        return {root: Alternative(root, GUESSED, "root", root) for root in islice(known, 1)}
+        return {root: Alternative(root, WEIGHTS.guessed, "root", root) for root in islice(known, 1)}
 
     def _compound_parts(self, word: str) -> tuple[Expansion, ...]:
         """The two known words that a compound is made of, of similar length: "pre", "commit"."""

@@ -14,7 +14,7 @@ from nuggets.named_tuple import NamedTuple
 from nuggets.search.postings import term_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from nuggets.domain.state import Database
     from nuggets.search.postings import PostingsReader
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 # --- slips of typing: words that no note has, question words, months ------------------------------
 
 
-SHORTEST = 4  # letters; one edit of a shorter word gives too many other words
+SHORTEST = 4  # letters; one edit of a shorter word gives too many others, two from twice as many
 ANY_LETTER_FROM = 6  # letters; shorter words must begin alike: "bread" is not "read"
-TWO_EDITS_FROM = 8  # letters; longer words are recognisable after two edits
 CANDIDATES = 3  # words that one word may stand for, searched for together
 _LETTERS = 31  # bits for letters: a prime, so other scripts spread as well
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
@@ -53,9 +52,7 @@ def letters(word: str) -> int:
 
 def most_edits(word: str) -> int:
     """How many edits away a correction may be; 0 if the word is not corrected."""
-    if len(word) < SHORTEST or word.isdigit():
-        return 0
-    return 2 if len(word) >= TWO_EDITS_FROM else 1
+    return 0 if word.isdigit() else min(len(word) // SHORTEST, 2)
 
 
 def first_letter_edits(word: str) -> set[str]:
@@ -170,14 +167,11 @@ class Vocabulary:
 
     def beginning(self, start: str, lengths: "Iterable[int]") -> list[str]:
         """The terms of words that begin so, the most frequent ones."""
-        used = self._in_use(self._beginning(start, lengths))
-        terms = dict.fromkeys(known.term for known in used)
-        return sorted(terms, key=lambda term: (-self._postings.count(term), term))[:CANDIDATES]
-
-    def _in_use(self, words: "Sequence[KnownWord]") -> list[KnownWord]:
-        """Those whose terms some of the notes have; archived ones may not be read."""
+        words = self._beginning(start, lengths)
         self._postings.read_counts(term_key(known.term) for known in words)
-        return [known for known in words if self._count(known)]
+        # Some may be words of archived notes only, which are not read.
+        terms = dict.fromkeys(known.term for known in words if self._count(known))
+        return sorted(terms, key=lambda term: (-self._postings.count(term), term))[:CANDIDATES]
 
     def _count(self, known: KnownWord) -> int:
         return self._postings.count(known.term)
