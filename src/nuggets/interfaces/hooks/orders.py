@@ -13,7 +13,7 @@ it is obeyed or refused. What is left is taken in by the next hook or command; p
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from math import exp, log
@@ -123,7 +123,7 @@ def lasting_features(stated: Sequence[str], about: float) -> tuple[float, ...]:
         float(_has_phrase(text, "we")),
         float(_has_phrase(text, "rule")),
         float(_has_phrase(text, "lasting")),
-        float(min(MOST_PASSING, len(_pattern("passing").findall(text)))),
+        float(min(MOST_PASSING, _count_phrases(text, "passing"))),
     )
 
 
@@ -161,14 +161,16 @@ def is_question(sentence: str) -> bool:
         return True
     if is_unspaced(sentence[:1] or " "):
         return _has_phrase(sentence, "asks")
-    return "," not in sentence and bool(_pattern("asks", starts=True).match(sentence))
+    begins = (start == 0 for start, _ in _find_phrases(sentence[:LONGEST_SIGN], "asks"))
+    return "," not in sentence and any(begins)
 
 
 def find_old_value(prompt: str) -> OldValue | None:
     """What a statement says no longer holds: "X, not Y", "instead of Y", "from Y to X"."""
     for sentence in statements(prompt):
-        found = _pattern("instead of").search(sentence) or _pattern("but not").search(sentence)
-        ends = _CLAUSE_END
+        found, ends = None, _CLAUSE_END
+        if _has_phrase(sentence, "instead of", "but not"):
+            found = _pattern("instead of").search(sentence) or _pattern("but not").search(sentence)
         if not found and _has_phrase(sentence, "moved"):
             found, ends = _pattern("moved from").search(sentence), _BLANK
         rest = sentence[found.end() :].strip() if found else ""
@@ -261,20 +263,58 @@ def _count_words(text: str) -> float:
 
 def _own_text(prompt: str) -> str:
     """The words that the person wrote, up to the first blank line."""
-    from nuggets.language.markdown import without_code
-
     text = remove_fenced(visible(prompt[:PROMPT_CHARACTERS])).replace("’", "'")
     if is_command(text.lstrip()) or carries_mark(text):  # injected memory, whose end is unknown
         return ""
-    written = without_code(text)
+    written = _without_code(text) if "```" in text else text
     if len(written) > LONGEST_PROMPT:
         return ""
     own = _SPEECH.sub("\n", _TAGGED.sub("\n", written)).strip()
     return _BLANK_LINE.split(own)[0]
 
 
+def _without_code(text: str) -> str:
+    from nuggets.language.markdown import without_code
+
+    return without_code(text)
+
+
 def _has_phrase(text: str, *roles: str) -> bool:
-    return any(_pattern(role).search(text[:PROMPT_CHARACTERS]) for role in roles)
+    return any(any(_find_phrases(text[:PROMPT_CHARACTERS], role)) for role in roles)
+
+
+def _count_phrases(text: str, role: str) -> int:
+    """How many phrases of a role it has; of two that overlap the first and longer one counts."""
+    count = last = 0
+    for start, end in sorted(_find_phrases(text, role), key=lambda found: (found[0], -found[1])):
+        if start >= last:
+            count, last = count + 1, end
+    return count
+
+
+def _find_phrases(text: str, role: str) -> Iterator[tuple[int, int]]:
+    """Where phrases of a role stand in a text, as whole words; without a pattern, whose
+    compilation would take longer than all the rest of most prompts."""
+    said = text.lower()
+    for phrase in _phrases(role):
+        start = said.find(phrase)
+        while start >= 0:
+            end = start + len(phrase)
+            if is_unspaced(phrase) or not _cuts_word(said, start, end):
+                yield start, end
+            start = said.find(phrase, start + 1)
+
+
+def _cuts_word(text: str, start: int, end: int) -> bool:
+    """Do letters go on where the phrase begins or ends? One may begin with a comma."""
+    before, after = text[max(0, start - 1) : start], text[end : end + 1]
+    is_part = text[start].isalnum() and (before.isalnum() or before == "_")
+    return is_part or after.isalnum() or after == "_"
+
+
+@cache
+def _phrases(role: str) -> tuple[str, ...]:
+    return tuple(map(fold_case, order_phrases()[role]))
 
 
 @cache
@@ -288,7 +328,7 @@ def _pattern(role: str, *, starts: bool = False, many: bool = False) -> re.Patte
 
 @cache
 def _any_of(role: str) -> str:
-    phrases = sorted(map(fold_case, order_phrases()[role]), key=len, reverse=True)
+    phrases = sorted(_phrases(role), key=len, reverse=True)
     inside = [phrase for phrase in phrases if is_unspaced(phrase)]
     words = [phrase for phrase in phrases if not is_unspaced(phrase) and phrase[0].isalnum()]
     others = [phrase for phrase in phrases if phrase not in {*inside, *words}]  # ", not"
