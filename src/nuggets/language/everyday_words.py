@@ -6,7 +6,7 @@ ones of two letters, in 56,000 bytes, and take one other word in seventy for one
 `python -m benchmarks.everyday_words` makes them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 
 from nuggets.language.languages import detect_language, stems
@@ -36,7 +36,7 @@ def everyday_languages(words: Iterable[str]) -> tuple[str, ...]:
 
 def is_commonest(word: str, languages: Iterable[str] = ANY_LANGUAGE) -> bool:
     """Is it one of the some 400 commonest words of a language? No text is about these."""
-    filters, places = _filters(), _places(_form(word), SIZE[0])
+    filters, places = _filters(), filter_places(plain(word), SIZE[0])
     return any(_has(filters[language][0], places) for language in languages)
 
 
@@ -44,41 +44,21 @@ def is_everyday(word: str, languages: Iterable[str] = ANY_LANGUAGE) -> bool:
     """Is it one of the some 4,000 commonest words of a language, in any form?"""
     filters = _filters()
     if is_unspaced(word):
-        return _has(filters[CHINESE][1], _places(word, SIZES[CHINESE][1]))
-    places = _places(_stem(word), SIZE[1])
+        return _has(filters[CHINESE][1], filter_places(word, SIZES[CHINESE][1]))
+    places = filter_places(everyday_form(word), SIZE[1])
     return any(_has(filters[language][1], places) for language in languages)
 
 
-def make_filters(words: Mapping[str, tuple[Iterable[str], Iterable[str]]]) -> bytes:
-    """The filters; `words`: of each language the commonest and the everyday ones."""
-    return b"".join(
-        _make_filter(commonest, map(_form, words[language][0]))
-        + _make_filter(everyday, map(_stem, words[language][1]))
-        for language, (commonest, everyday) in SIZES.items()
-    )
-
-
-def _form(word: str) -> str:
-    return plain(word)
-
-
-def _stem(word: str) -> str:
+def everyday_form(word: str) -> str:
+    """The form in which an everyday word is kept; the commonest are kept as they are spelled."""
     return word if is_unspaced(word) else stems((plain(word),))[0]
-
-
-def _make_filter(size: int, forms: Iterable[str]) -> bytes:
-    bits = bytearray(size)
-    for form in forms:
-        for place in _places(form, size):
-            bits[place >> 3] |= 1 << (place & 7)
-    return bytes(bits)
 
 
 def _has(bits: bytes, places: Iterable[int]) -> bool:
     return all(bits[place >> 3] >> (place & 7) & 1 for place in places)
 
 
-def _places(form: str, size: int) -> list[int]:
+def filter_places(form: str, size: int) -> list[int]:
     """The bits of a word in a filter of so many bytes."""
     try:
         from _blake2 import blake2b  # `hashlib` has the same one, and loads OpenSSL as well
