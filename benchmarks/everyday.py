@@ -85,7 +85,7 @@ class Project:
         self._ids: dict[str, str] = {}
         with NuggetShelf(self._shelf, folder=self._folder, at_work=True) as shelf, shelf.batch():
             for memory in memories:
-                self._ids[_write(shelf, memory).id] = memory["id"]
+                self._ids[write_memory(shelf, memory).id] = memory["id"]
 
     def ask(self, prompt: str, *, writes: bool) -> Answer:
         directory = self._shelf
@@ -119,7 +119,7 @@ class Project:
             return {note.id: note.content for note in shelf.list_notes()}
 
 
-def _write(shelf: NuggetShelf, memory: dict[str, Any]) -> MemoryNote:
+def write_memory(shelf: NuggetShelf, memory: dict[str, Any]) -> MemoryNote:
     title, content = memory["key_or_title"], memory["content"]
     if memory["kind"] == "fact":
         return shelf.remember(
@@ -136,7 +136,7 @@ def _write(shelf: NuggetShelf, memory: dict[str, Any]) -> MemoryNote:
 
 
 def judge_set(name: str) -> Iterator[Judged]:
-    samples = {path.stem: _read(path) for path in sorted((DATA / name).glob("*.jsonl"))}
+    samples = {path.stem: read_samples(path) for path in sorted((DATA / name).glob("*.jsonl"))}
     memories = samples.pop("shelves")
     names = list(dict.fromkeys(memory["project"] for memory in memories))
     with tempfile.TemporaryDirectory() as place:
@@ -155,7 +155,7 @@ def judge_set(name: str) -> Iterator[Judged]:
                     yield Judged(what, sample, answer, is_right)
 
 
-def _read(path: Path) -> list[dict[str, Any]]:
+def read_samples(path: Path) -> list[dict[str, Any]]:
     return [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -321,12 +321,12 @@ class Example(NamedTuple):
 
 def examples(name: str, *, of_statements: bool) -> Iterator[Example]:
     """What one set teaches: of a prompt and a memory, or of a prompt that may be a statement."""
-    samples = {path.stem: _read(path) for path in sorted((DATA / name).glob("*.jsonl"))}
+    samples = {path.stem: read_samples(path) for path in sorted((DATA / name).glob("*.jsonl"))}
     memories = samples.pop("shelves")
     first = memories[0]["project"]
     for own in dict.fromkeys(memory["project"] for memory in memories):
         with NuggetShelf("memory:") as shelf:
-            written = [(m["id"], _write(shelf, m)) for m in memories if m["project"] == own]
+            written = [(m["id"], write_memory(shelf, m)) for m in memories if m["project"] == own]
         for kind, sample in ((kind, one) for kind, some in samples.items() for one in some):
             if sample.get("project", first) != own:
                 continue

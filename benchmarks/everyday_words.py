@@ -14,11 +14,12 @@ have. Without them a third of the names in `data/everyday` are missed.
 """
 
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from nuggets.language import everyday_words
-from nuggets.language.everyday_words import CHINESE, SIZES
-from nuggets.language.text import words
+from nuggets.language.everyday_words import CHINESE, SIZES, everyday_form, filter_places
+from nuggets.language.text import plain, words
 from nuggets.language.word_lists import (
     ENGLISH,
     common_prompts,
@@ -47,8 +48,25 @@ def main() -> int:
     filters[ENGLISH][0].extend(conversation_words())
     filters[ENGLISH][1].extend(word for prompt in common_prompts() for word in words(prompt))
     data = Path(everyday_words.__file__).parent / "data"
-    (data / "everyday_words.bin").write_bytes(everyday_words.make_filters(filters))
+    (data / "everyday_words.bin").write_bytes(make_filters(filters))
     return 0
+
+
+def make_filters(words: Mapping[str, tuple[Iterable[str], Iterable[str]]]) -> bytes:
+    """The filters; `words`: of each language the commonest and the everyday ones."""
+    return b"".join(
+        _make_filter(commonest, map(plain, words[language][0]))
+        + _make_filter(everyday, map(everyday_form, words[language][1]))
+        for language, (commonest, everyday) in SIZES.items()
+    )
+
+
+def _make_filter(size: int, forms: Iterable[str]) -> bytes:
+    bits = bytearray(size)
+    for form in forms:
+        for place in filter_places(form, size):
+            bits[place >> 3] |= 1 << (place & 7)
+    return bytes(bits)
 
 
 if __name__ == "__main__":

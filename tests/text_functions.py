@@ -25,7 +25,6 @@ from nuggets.interfaces.importers.markdown_files import read_instructions
 from nuggets.language import (
     dates,
     equivalence_and_contradiction,
-    personal_words,
     repository_references,
     text,
 )
@@ -41,6 +40,7 @@ from nuggets.maintenance.promotion.merged_text import merged_text
 from nuggets.maintenance.promotion.written_entries import WrittenEntries
 from nuggets.maintenance.reflection.plan import Plan
 from nuggets.operations import metadata_inference, note_merging, notes_and_links, session_notes
+from nuggets.operations.metadata_inference import is_personal
 from nuggets.search import note_analyzer
 from nuggets.search.query import tokenize_query
 
@@ -167,7 +167,7 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         orders.read_orders,
         orders.lasting_probability,
         orders.find_old_value,
-        personal_words.is_personal,
+        is_personal,
     ),
     "interfaces/hooks/help_probability.py": (
         lambda words: help_probability.features(

@@ -1,5 +1,6 @@
 """The commands on facts: what they print, what they count, how they end."""
 
+import shlex
 from datetime import date
 from pathlib import Path
 
@@ -514,3 +515,21 @@ def test_a_credential_is_stored_only_on_purpose(nuggets: Nuggets, command: tuple
     assert (refused.code, stored.code) == (2, 0)
     assert "looks like a credential" in refused.err
     assert "--allow-secret" in refused.err
+
+
+def test_what_names_a_password_is_stored_with_the_command_that_erases_it(nuggets: Nuggets) -> None:
+    text = "das Passwort für Staging ist blauer Elefant 7"
+    written = (
+        nuggets("remember", "ops", "staging", text),
+        nuggets("remember", text),
+        nuggets("note", "add", "ops", "Staging door", f"{text}."),
+        nuggets("note", "edit", "Staging door", f"{text}!"),
+    )
+
+    cautions = [[line for line in done.lines if line.startswith("Caution")] for done in written]
+    assert [len(found) for found in cautions] == [1] * 4
+    [caution] = cautions[0]
+    erased = nuggets(*shlex.split(caution.partition("nuggets ")[2]))
+    assert erased.out.startswith("Erased")
+    assert "Caution" not in nuggets("remember", "ops", "staging", text, "--allow-secret").out
+    assert "Caution" not in nuggets("remember", "ops", "host", "staging is on port 8081").out

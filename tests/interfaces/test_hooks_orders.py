@@ -21,8 +21,8 @@ from nuggets.interfaces.hooks.orders import (
     read_orders,
     waiting_orders,
 )
-from nuggets.language.personal_words import is_personal
 from nuggets.language.text import estimate_tokens
+from nuggets.operations.metadata_inference import is_personal
 from nuggets.shelf import NuggetShelf
 from nuggets.stores.process_lock import hold_shelf_lock
 

@@ -415,6 +415,19 @@ def test_what_memory_showed_is_not_stored_again(tmp_path: Path) -> None:
     assert "stored already" in said(result)
 
 
+def test_an_agent_is_told_that_what_it_stored_names_a_password(tmp_path: Path) -> None:
+    async def run(client: Client) -> tuple[str, str]:
+        words = {"nugget": "ops", "value": "das Passwort für Staging ist blauer Elefant 7"}
+        named = await client.call_tool("remember", {**words, "key": "staging"})
+        plain = await client.call_tool("remember", {**words, "key": "port", "value": "8081"})
+        return said(named), said(plain)
+
+    named, plain = in_memory(server_context(tmp_path), run)
+
+    assert "names a password" in named and "--purge" in named
+    assert "--purge" not in plain
+
+
 def test_a_credential_is_refused_and_not_repeated(tmp_path: Path) -> None:
     token = "ghp_" + "a1B2" * 9
     result = in_memory(

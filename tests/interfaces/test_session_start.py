@@ -80,7 +80,7 @@ def test_the_setting_says_how_many_tokens_and_0_turns_it_off(
 
 @pytest.mark.parametrize("hint", ["branch", "file", "session"])
 def test_what_someone_works_on_comes_first(shelf: NuggetShelf, hint: str) -> None:
-    assert "billing lesson" not in start(shelf)  # the oldest
+    assert "- **billing lesson" not in start(shelf)  # the oldest
 
     if hint == "file":
         see_file(shelf, "services/billing/charge.ts")
@@ -90,8 +90,8 @@ def test_what_someone_works_on_comes_first(shelf: NuggetShelf, hint: str) -> Non
 
     changed = CHANGED if hint == "session" else 0  # since that session
     assert text.splitlines()[2 + changed].startswith("- **billing lesson")
-    assert text.count("billing lesson") >= 8
-    assert "login lesson 9" in text  # the newest: half of the room is for everything else
+    assert text.count("- **billing lesson") >= 8
+    assert "- **login lesson 9" in text  # the newest: half of the room is for everything else
 
 
 def test_commands_and_conventions_come_before_what_is_merely_known() -> None:
@@ -110,11 +110,43 @@ def test_commands_and_conventions_come_before_what_is_merely_known() -> None:
     }
 
 
-def test_what_does_not_fit_is_counted(shelf: NuggetShelf) -> None:
-    text = start(shelf)
+def test_what_does_not_fit_is_counted_and_named_as_far_as_there_is_room(
+    shelf: NuggetShelf,
+) -> None:
+    text, known = start_context(shelf, loads_memory_file=False, session=None)
 
     told = sum(line.startswith("- ") for line in text.splitlines())
-    assert f"and {80 - told} more in memory (search_notes)" in text
+    [rest] = [line for line in text.splitlines() if line.startswith("and ")]
+    count, _, titles = rest.partition(": ")
+    named = titles.split("; ")
+    assert count == f"and {80 - told} more in memory (search_notes)"
+    assert len(named) > told  # a title takes a fifth of the room of a line
+    left_out = {note.title for note in shelf.list_notes() if note.id not in known}
+    assert len(set(named)) == len(named) and left_out.issuperset(named)
+
+
+def test_few_memories_are_told_in_full_and_only_the_others_by_title() -> None:
+    shelf = NuggetShelf("memory:", project=PROJECT, at_work=True)
+    text = "One of some words that say it all. " * 2
+    for number in range(30):
+        shelf.create_note("learnings", f"lesson {number}", text)
+
+    text, known = start_context(shelf, loads_memory_file=False, session=None)
+
+    rest = next(line for line in text.splitlines() if line.startswith("and "))
+    assert len(known) > 20
+    assert len(rest.split("; ")) == 30 - len(known)
+
+
+def test_a_preference_is_told_in_full_before_others_are_named(shelf: NuggetShelf) -> None:
+    for number in range(40):
+        text = f"Prefers answer style number {number} with short words and no summary at the end."
+        shelf.remember("prefs", f"pref:style{number}", text)
+
+    text = start(shelf)
+
+    assert text.count("Prefers answer style number") > 25
+    assert 700 < estimate_tokens(text) <= 800
 
 
 def test_a_session_is_told_what_the_last_one_left_open_and_what_changed_since() -> None:

@@ -6,7 +6,7 @@ ones of two letters, in 56,000 bytes, and take one other word in seventy for one
 `python -m benchmarks.everyday_words` makes them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from functools import cache
 
 from nuggets.language.languages import detect_language, stems
@@ -17,7 +17,8 @@ SPOKEN = ("german", "french", "spanish", "italian", "portuguese", "dutch", "russ
 CHINESE = "chinese"
 ANY_LANGUAGE = (ENGLISH, *SPOKEN)
 # bytes of the commonest words of each language, and of the everyday ones: 9 bits for each word
-SIZES = {**dict.fromkeys(ANY_LANGUAGE, (900, 5_000)), CHINESE: (8, 9_000)}
+SIZE = (900, 5_000)
+SIZES = {**dict.fromkeys(ANY_LANGUAGE, SIZE), CHINESE: (8, 9_000)}
 PLACES = 6  # bits of each word: the best number for 9 bits of a filter per word
 LEAST_STOP_WORDS = 2  # that show a text to be English
 
@@ -35,53 +36,37 @@ def everyday_languages(words: Iterable[str]) -> tuple[str, ...]:
 
 def is_commonest(word: str, languages: Iterable[str] = ANY_LANGUAGE) -> bool:
     """Is it one of the some 400 commonest words of a language? No text is about these."""
-    return any(_has(_filters()[language][0], _form(word)) for language in languages)
+    filters, places = _filters(), filter_places(plain(word), SIZE[0])
+    return any(_has(filters[language][0], places) for language in languages)
 
 
 def is_everyday(word: str, languages: Iterable[str] = ANY_LANGUAGE) -> bool:
     """Is it one of the some 4,000 commonest words of a language, in any form?"""
+    filters = _filters()
     if is_unspaced(word):
-        return _has(_filters()[CHINESE][1], word)
-    return any(_has(_filters()[language][1], _stem(word)) for language in languages)
+        return _has(filters[CHINESE][1], filter_places(word, SIZES[CHINESE][1]))
+    places = filter_places(everyday_form(word), SIZE[1])
+    return any(_has(filters[language][1], places) for language in languages)
 
 
-def make_filters(words: Mapping[str, tuple[Iterable[str], Iterable[str]]]) -> bytes:
-    """The filters; `words`: of each language the commonest and the everyday ones."""
-    return b"".join(
-        _make_filter(commonest, map(_form, words[language][0]))
-        + _make_filter(everyday, map(_stem, words[language][1]))
-        for language, (commonest, everyday) in SIZES.items()
-    )
-
-
-def _form(word: str) -> str:
-    return plain(word)
-
-
-def _stem(word: str) -> str:
+def everyday_form(word: str) -> str:
+    """The form in which an everyday word is kept; the commonest are kept as they are spelled."""
     return word if is_unspaced(word) else stems((plain(word),))[0]
 
 
-def _make_filter(size: int, forms: Iterable[str]) -> bytes:
-    bits = bytearray(size)
-    for form in forms:
-        for place in _places(form, size):
-            bits[place >> 3] |= 1 << (place & 7)
-    return bytes(bits)
+def _has(bits: bytes, places: Iterable[int]) -> bool:
+    return all(bits[place >> 3] >> (place & 7) & 1 for place in places)
 
 
-def _has(bits: bytes, form: str) -> bool:
-    return all(bits[place >> 3] >> (place & 7) & 1 for place in _places(form, len(bits)))
-
-
-def _places(form: str, size: int) -> Iterator[int]:
+def filter_places(form: str, size: int) -> list[int]:
+    """The bits of a word in a filter of so many bytes."""
     try:
         from _blake2 import blake2b  # `hashlib` has the same one, and loads OpenSSL as well
     except ImportError:
         from hashlib import blake2b
     digest = blake2b(form.encode(errors="replace"), digest_size=4 * PLACES).digest()
-    for start in range(0, len(digest), 4):
-        yield int.from_bytes(digest[start : start + 4], "little") % (8 * size)
+    starts = range(0, len(digest), 4)
+    return [int.from_bytes(digest[i : i + 4], "little") % (8 * size) for i in starts]
 
 
 @cache

@@ -25,8 +25,9 @@ _BLANKS = "".join(c if c.isalnum() or c in "_'\0" else " " for c in map(chr, ran
 # Scripts that put no blanks between words, or none before particles (Korean): their runs are
 # cut into pairs of letters.
 _UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
-    "\uf900-\ufaff\U00020000-\U0003134f"
+    *(("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"), ("\u3040", "\u30ff")),
+    *(("\u3400", "\u9fff"), ("\uac00", "\ud7a3"), ("\uf900", "\ufaff")),
+    ("\U00020000", "\U0003134f"),
 )
 # Invisible in a word: soft hyphen, zero-width space, byte order mark.
 _UNSEEN = dict.fromkeys((0xAD, 0x200B, 0x2060, 0xFEFF))
@@ -128,12 +129,15 @@ def _numbers() -> re.Pattern[str]:
 
 @cache
 def _script_runs() -> re.Pattern[str]:
-    return re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+    """Compiled only for what may have such letters: the table of these takes milliseconds."""
+    unspaced = "".join(f"{low}-{high}" for low, high in _UNSPACED)
+    return re.compile(f"[{unspaced}]+|[^{unspaced}]+")
 
 
 def is_unspaced(word: str) -> bool:
     """Whether the word begins in a script that writes no blanks between words."""
-    return word > "\u0dff" and _script_runs().match(f"{word[0]}a").end() == 1  # type: ignore[union-attr]
+    first = word[:1]
+    return first >= _UNSPACED[0][0] and any(low <= first <= high for low, high in _UNSPACED)
 
 
 def pairs(run: str) -> list[str]:
@@ -182,7 +186,9 @@ def _without_number(part: str) -> list[str]:
 
 def split_scripts(token: str) -> list[str]:
     """The runs of one script: ``Python設定`` is two words without a blank between."""
-    return [token] if token.isascii() else _script_runs().findall(token)
+    if token.isascii() or max(token) < _UNSPACED[0][0]:
+        return [token]
+    return _script_runs().findall(token)
 
 
 def pieces(token: str) -> list[str]:
@@ -201,6 +207,18 @@ def pieces(token: str) -> list[str]:
                 cut = [part for part in cut if len(part) > 1]
             words += [part.casefold() for part in cut]
     return words
+
+
+def words_and_runs(text: str) -> tuple[list[str], list[str]]:
+    """The words of a text, identifiers whole and in parts; and what is written without blanks."""
+    words: list[str] = []
+    runs: list[str] = []
+    for run in (run for token in tokens(text) for run in split_scripts(token)):
+        if is_unspaced(run):
+            runs.append(run)
+        else:
+            words += pieces(run)
+    return words, runs
 
 
 def query_words(token: str) -> tuple[list[str], str]:

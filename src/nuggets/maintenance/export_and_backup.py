@@ -72,9 +72,7 @@ def safe_name(text: str) -> str:
     return name
 
 
-def markdown_files(
-    notes: Callable[[], Iterable[MemoryNote]], form: str
-) -> Iterator[tuple[str, Iterable[bytes | memoryview]]]:
+def markdown_files(notes: Callable[[], Iterable[MemoryNote]], form: str) -> Iterator["_File"]:
     """A file for each note; `notes` is asked once for the names and once for the texts."""
     names: dict[str, str] = {}
     taken: set[str] = set()
@@ -90,9 +88,7 @@ def markdown_files(
         yield from _bundle_files(names.values(), log)
 
 
-def _bundle_files(
-    names: Iterable[str], log: list[tuple[str, str]]
-) -> Iterator[tuple[str, Iterable[bytes | memoryview]]]:
+def _bundle_files(names: Iterable[str], log: list[tuple[str, str]]) -> Iterator["_File"]:
     """What a bundle of the Open Knowledge Format has of itself: a list of each folder, and what
     changed on which day, the last one first."""
     folders: dict[str, list[str]] = {}
@@ -288,7 +284,7 @@ class _Export(NamedTuple):
             _refuse_occupied(path, is_directory=is_directory)
         return Exported(self.form, path, total, files)
 
-    def _files(self, with_progress: "_Progress") -> Iterator[tuple[str, Iterable[bytes | memoryview]]]:
+    def _files(self, with_progress: "_Progress") -> Iterator["_File"]:
         """File names relative to the target, each with its content."""
         if self.form == "json":
             yield from _documented_files(self.state, self.position, with_progress)
@@ -306,7 +302,7 @@ class _Export(NamedTuple):
 
 def _documented_files(
     state: State, position: tuple[int, str], with_progress: "_Progress"
-) -> Iterator[tuple[str, Iterable[bytes | memoryview]]]:
+) -> Iterator["_File"]:
     """As the store writes them beside its database."""
     from nuggets.stores.exports.write import (
         GRAPH_FIELDS,
@@ -326,6 +322,7 @@ def _documented_files(
 
 
 _Progress = Callable[[Iterable[MemoryNote]], Iterator[MemoryNote]]
+_File = tuple[str, Iterable[bytes | memoryview]]  # its name below the target, and its content
 
 
 def _progress_reporter(report: Report, total: int) -> _Progress:

@@ -7,7 +7,7 @@ reflection, but never move it to another scope.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from nuggets.domain.limits import check_choice, checked_subject, storable
@@ -27,7 +27,8 @@ from nuggets.domain.records import (
 )
 from nuggets.domain.times import day_boundary
 from nuggets.errors import InvalidInput
-from nuggets.language.text import fold_case
+from nuggets.language.text import fold_case, is_unspaced, tokens
+from nuggets.language.word_lists import order_phrases
 from nuggets.named_tuple import NamedTuple
 
 SUBJECTS: Mapping[MemoryScope, str] = {
@@ -317,3 +318,21 @@ def _clamp(confidence: object) -> float:
     if isinstance(confidence, int | float) and not refused:
         return float(min(max(confidence, 0), 1))
     raise InvalidInput(f"confidence must be a number from 0 to 1; not {confidence!r:.80}")
+
+
+def is_personal(text: str) -> bool:
+    """Does the person speak of themselves, and not of the project: "answer me in German"?
+
+    The words of several languages are in `language/data/orders.txt`, under `person`.
+    """
+    folded = fold_case(text.replace("’", "'"))
+    spoken = {part for token in folded.split() for part in (token, *tokens(token))}
+    words = _personal_words()
+    return not words.isdisjoint(spoken) or any(
+        word in folded for word in words if is_unspaced(word)
+    )
+
+
+@cache
+def _personal_words() -> frozenset[str]:
+    return frozenset(map(fold_case, order_phrases()["person"]))

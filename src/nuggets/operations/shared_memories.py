@@ -19,10 +19,10 @@ from nuggets.domain.state import State
 from nuggets.domain.three_way_merge import are_too_many
 from nuggets.domain.visibility import is_observed
 from nuggets.errors import InvalidInput
-from nuggets.language.personal_words import is_personal
 from nuggets.language.text import fold_case, visible
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.external_edits import NuggetSpellings
+from nuggets.operations.metadata_inference import is_personal
 from nuggets.operations.session_notes import is_session_note
 
 SHARED_SCOPES = ("project", "shared")  # never what is about a person

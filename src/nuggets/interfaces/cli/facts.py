@@ -14,9 +14,9 @@ from nuggets.interfaces.cli.run_command import (
     METADATA_ARGUMENTS,
     PURGE_ARGUMENT,
     SESSION_ARGUMENT,
+    caution_lines,
     caveat_lines,
     contradiction_lines,
-    invalidity_lines,
     metadata,
     purge_outcome,
     text_or_stdin,
@@ -64,7 +64,7 @@ def _remember(call: Call) -> Outcome:
         f"Remembered {style(one_line(fact.title), 'bold')} in {one_line(fact.nugget_name)} "
         f"({fact.stability}), {where_valid(fact)}.",
         *pin_lines,
-        *invalidity_lines(call.shelf, fact),
+        *caution_lines(call, fact),
         *contradiction_lines(fact),
     ]
     if fact.replaced_content is not None:

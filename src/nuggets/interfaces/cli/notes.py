@@ -18,10 +18,10 @@ from nuggets.interfaces.cli.run_command import (
     NAME_HELP,
     PURGE_ARGUMENT,
     SESSION_ARGUMENT,
+    caution_lines,
     caveat_lines,
     contradiction_lines,
     filters,
-    invalidity_lines,
     metadata,
     purge_outcome,
     text_or_stdin,
@@ -154,7 +154,7 @@ def _edit(call: Call) -> Outcome:
     else:
         after = change(None)
     verb = "No change to" if after.replaced is None else "Changed"
-    lines = [f"{verb} {_name(after)}.", *invalidity_lines(call.shelf, after)]
+    lines = [f"{verb} {_name(after)}.", *caution_lines(call, after)]
     lines += contradiction_lines(after)
     return Outcome(json_responses.written_note(after), lines)
 

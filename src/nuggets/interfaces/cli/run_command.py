@@ -151,7 +151,7 @@ def written_note_outcome(call: Call, note: WrittenNote, done: str = "Noted") -> 
     name = f"{one_line(note.title)} ({one_line(note.id)})"
     if not note.is_new:
         return Outcome(codec.note_to_json(note), [f"Already stored: {name}."])
-    lines = [f"{done} {name}, {where_valid(note)}.", *invalidity_lines(call.shelf, note)]
+    lines = [f"{done} {name}, {where_valid(note)}.", *caution_lines(call, note)]
     lines += contradiction_lines(note)
     namesakes = call.shelf.namesakes(note)
     if namesakes:
@@ -182,10 +182,17 @@ def where_valid(note: MemoryNote) -> str:
     return "valid everywhere"
 
 
-def invalidity_lines(shelf: NuggetShelf, note: MemoryNote) -> list[str]:
-    """That what was just written is not valid today, which is seldom meant."""
-    why = shelf.invalidity(note)
-    return [f"Caution: it is {why}.", *validity_lines(note)] if why else []
+def caution_lines(call: Call, note: MemoryNote) -> list[str]:
+    """That what was just written is not valid today, or may hold a secret that no form betrays:
+    both are seldom meant. A third of harmless texts about passwords name one too, so it is kept."""
+    from nuggets.domain.credentials import names_secret
+
+    why = call.shelf.invalidity(note)
+    lines = [f"Caution: it is {why}.", *validity_lines(note)] if why else []
+    if not call.options.allow_secret and names_secret(f"{note.title}: {note.content}"):
+        erase = f"nuggets note delete {one_line(note.id)} --purge"
+        lines.append(f"Caution: it names a password, PIN or code. If that is in it too: {erase}")
+    return lines
 
 
 def validity_lines(memory: MemoryNote | RecallResult) -> list[str]:

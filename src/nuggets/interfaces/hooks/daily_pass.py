@@ -11,7 +11,6 @@ from contextlib import suppress
 
 from nuggets.filesystem.atomic_files import open_plain
 from nuggets.filesystem.hook_files import hook_path
-from nuggets.filesystem.processes import NEUTRAL_FOLDER, module_command
 from nuggets.settings import Settings
 
 STAMP = "daily"  # the date of the last start
@@ -45,6 +44,8 @@ def start_exchange(directory: str, command: str) -> None:
 def _start(directory: str, log: str, *command: str) -> None:
     """Start the process in a session of its own, so that it outlives the host; it writes a log."""
     import subprocess
+
+    from nuggets.filesystem.processes import NEUTRAL_FOLDER, module_command
 
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
     output = open_plain(log, flags)

@@ -13,7 +13,6 @@ from nuggets.interfaces.hooks import memory_orders
 from nuggets.interfaces.hooks.daily_pass import start_daily_pass, start_exchange
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.hooks.memory_lines import safe_line
-from nuggets.interfaces.hooks.observed_files import has_entries, import_inbox
 from nuggets.interfaces.hooks.orders import (
     WaitingOrder,
     read_orders,
@@ -27,7 +26,6 @@ from nuggets.interfaces.hooks.prompt_context import (
     prompt_context,
     session_context,
 )
-from nuggets.interfaces.hooks.session_start import start_context
 from nuggets.interfaces.hooks.shown_memories import (
     append_entry,
     prompts_of,
@@ -75,7 +73,7 @@ def handle_event(event: Event, directory: str, say: Say, left: Sequence[WaitingO
     if event.name == "session-end":  # hosts allow less than a second; the next start does the work
         return
     is_due = event.name == "stop" and _is_note_due(directory, event)
-    if event.name == "stop" and not has_entries(directory) and not is_due and not event.messages:
+    if event.name == "stop" and not (is_due or event.messages or _has_inbox(directory)):
         return
     from nuggets.domain.limits import SESSION_CHARACTERS
 
@@ -174,9 +172,17 @@ def answer_prompt(
     return context, "\n".join(filter(None, [*receipts, *news]))
 
 
+def _has_inbox(directory: str) -> bool:
+    from nuggets.interfaces.hooks.observed_files import has_entries
+
+    return has_entries(directory)
+
+
 def _import_inbox(shelf: "NuggetShelf", directory: str) -> None:
     """Which files an agent touched is no memory of a team."""
     if not shelf.server:
+        from nuggets.interfaces.hooks.observed_files import import_inbox
+
         import_inbox(shelf, directory)
 
 
@@ -282,6 +288,8 @@ def _start_context(
     *,
     has_files: bool = True,
 ) -> tuple[str, list[str]]:
+    from nuggets.interfaces.hooks.session_start import start_context
+
     folder = _work_folder(event)
     block = _loaded_block(shelf, event.host, folder)
     unread_path = _unread_memory_file(shelf, event.host, directory) if has_files else None

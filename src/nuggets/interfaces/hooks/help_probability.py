@@ -28,9 +28,8 @@ from nuggets.language.text import (
     fold_case,
     is_unspaced,
     pairs,
-    pieces,
-    split_scripts,
     tokens,
+    words_and_runs,
 )
 from nuggets.named_tuple import NamedTuple
 
@@ -90,7 +89,7 @@ def read_prompt(text: str) -> PromptText:
     query, paths = read_paths(text)
     said = [fold_case(token) for token in tokens(query[:READ_CHARACTERS])]
     language, spoken = detect_language(said), everyday_languages(said)
-    spaced, runs = _split(query)
+    spaced, runs = words_and_runs(query[:READ_CHARACTERS])
     words = tuple(word for word in dict.fromkeys(spaced) if tells(word, spoken))[:MOST_WORDS]
     values = tuple(EVERYDAY if is_everyday(word, spoken) else 1.0 for word in words)
     terms = tuple(stems(words, language))
@@ -105,7 +104,7 @@ def tells(word: str, languages: Sequence[str] = ANY_LANGUAGE) -> bool:
 
 def telling_words(text: str) -> list[str]:
     """The distinct words of a text that it may be about; letters without blanks in pairs."""
-    words, runs = _split(text)
+    words, runs = words_and_runs(text[:READ_CHARACTERS])
     found = [word for word in words if tells(word)]
     found += (pair for run in runs for pair in pairs(run) if _value_of_run(pair))
     return list(dict.fromkeys(found))
@@ -113,8 +112,8 @@ def telling_words(text: str) -> list[str]:
 
 def says(note: MemoryNote, value: str) -> bool:
     """Whether a note has the first word of a value that may tell something, in any form."""
-    words, runs = _split(f"{note.title} {note.content}")
-    said, unspaced = _split(value)
+    words, runs = words_and_runs(f"{note.title} {note.content}"[:READ_CHARACTERS])
+    said, unspaced = words_and_runs(value[:READ_CHARACTERS])
     if unspaced and value.startswith(unspaced[0]):
         return any(unspaced[0] in run for run in runs)
     first = next((word for word in said if word.isdigit() or tells(word)), "")
@@ -136,7 +135,7 @@ def judge(prompt: PromptText, notes: Sequence[MemoryNote]) -> list[Helpful]:
 
 
 def _numbers(text: str) -> set[str]:
-    return {word for word in _split(text)[0] if word.isdigit()}
+    return {word for word in words_and_runs(text[:READ_CHARACTERS])[0] if word.isdigit()}
 
 
 def shares_said(text: str, notes: Sequence[MemoryNote]) -> list[float]:
@@ -165,7 +164,8 @@ class _Shared:
         self._titled: set[str] = set()  # shared words of the title
         self._named = _names_path(prompt, note) or _is_title(prompt, note)
         self._is_elsewhere = (bool(prompt.paths) or prompt.has_code) and not self._named
-        title, more = _split(note.title), _split(note.content)
+        title = words_and_runs(note.title)
+        more = words_and_runs(note.content[:READ_CHARACTERS])
         written = {word.rstrip("s") for word in (*title[0], *more[0])}
         self._title_words = len(set(filter(tells, title[0]))) + sum(map(len, title[1])) // 2
         of_title = set(stems(title[0], prompt.language))
@@ -216,18 +216,6 @@ class _Shared:
         return sum(len(word) // 2 if is_unspaced(word) else 1 for word in self._titled)
 
 
-def _split(text: str) -> tuple[list[str], list[str]]:
-    """The words of a text, identifiers whole and in parts; and what is written without blanks."""
-    words: list[str] = []
-    runs: list[str] = []
-    for run in (run for token in tokens(text[:READ_CHARACTERS]) for run in split_scripts(token)):
-        if is_unspaced(run):
-            runs.append(run)
-        else:
-            words += pieces(run)
-    return words, runs
-
-
 def _is_misspelt(word: str, known: set[str]) -> bool:
     """Is it one slip away from a word of the note?"""
     if len(word) < SHORTEST_MISSPELT or not word.isalpha():
@@ -258,7 +246,7 @@ def _value_of_run(part: str) -> float:
 
 
 def _is_title(prompt: PromptText, note: MemoryNote) -> bool:
-    said, title = (list(map(fold_case, tokens(text))) for text in (prompt.query, note.title))
+    said, title = (tokens(fold_case(text)) for text in (prompt.query, note.title))
     return bool(said) and said == title and not prompt.paths
 
 

@@ -25,9 +25,9 @@ from nuggets.interfaces.hooks.orders import (
     waiting_orders,
 )
 from nuggets.interfaces.hooks.prompt_context import rank_memories
-from nuggets.language.personal_words import is_personal
 from nuggets.language.text import estimate_tokens, one_line, shorten
 from nuggets.named_tuple import NamedTuple
+from nuggets.operations.metadata_inference import is_personal
 
 if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
@@ -175,7 +175,10 @@ def ask_model(shelf: "NuggetShelf", prompt: str) -> str:
     text = " ".join(statements(prompt))
     if not text:
         return ""
-    stated, near = find_old_value(prompt), rank_memories(shelf, text)
+    stated = find_old_value(prompt)
+    if not stated and lasting_probability(prompt, 1.0) < LEAST_LASTING:
+        return ""  # whatever memory has on it
+    near = rank_memories(shelf, text)
     about = near[0].probability if near else 0.0
     notes = [one.note for one in near]
     if stated:

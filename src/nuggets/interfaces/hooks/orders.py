@@ -89,8 +89,6 @@ class OldValue(NamedTuple):
 
 def read_orders(prompt: str) -> list[Order]:
     """The explicit orders of a prompt."""
-    if not _has_phrase(prompt, "remember", "after", "forget", "delete"):
-        return []
     own = _own_text(prompt)
     orders = []
     for sentence in _SENTENCE.split(own):
@@ -124,7 +122,7 @@ def lasting_features(stated: Sequence[str], about: float) -> tuple[float, ...]:
         float(_has_phrase(text, "we")),
         float(_has_phrase(text, "rule")),
         float(_has_phrase(text, "lasting")),
-        float(min(MOST_PASSING, len(_pattern("passing").findall(text)))),
+        float(min(MOST_PASSING, len(_find_phrases(text, "passing")))),
     )
 
 
@@ -162,17 +160,17 @@ def is_question(sentence: str) -> bool:
         return True
     if is_unspaced(sentence[:1] or " "):
         return _has_phrase(sentence, "asks")
-    return "," not in sentence and bool(_pattern("asks", starts=True).match(sentence))
+    return "," not in sentence and _end_of_phrase(sentence, "asks") > 0
 
 
 def find_old_value(prompt: str) -> OldValue | None:
     """What a statement says no longer holds: "X, not Y", "instead of Y", "from Y to X"."""
     for sentence in statements(prompt):
-        found = _pattern("instead of").search(sentence) or _pattern("but not").search(sentence)
+        found = _find_phrases(sentence, "instead of") or _find_phrases(sentence, "but not")
         ends = _CLAUSE_END
         if not found and _has_phrase(sentence, "moved"):
-            found, ends = _pattern("moved from").search(sentence), _BLANK
-        rest = sentence[found.end() :].strip() if found else ""
+            found, ends = _find_phrases(sentence, "moved from"), _BLANK
+        rest = sentence[found[0].end :].strip() if found else ""
         if rest:
             old = ends.split(rest, maxsplit=1)[0].strip(_ENDS)
             return OldValue(sentence.rstrip(_ENDS), old)
@@ -180,27 +178,23 @@ def find_old_value(prompt: str) -> OldValue | None:
 
 
 def _read_order(sentence: str) -> Order | None:
-    begins = _pattern("polite", starts=True, many=True).match(sentence)
-    rest = sentence[begins.end() :] if begins else sentence
-    asks_us = bool(begins and begins.end())
-    lasting = _pattern("lasting", starts=True).match(rest)  # "from now on remember: …"
-    rest = rest[lasting.end() :].lstrip() if lasting else rest
+    rest = _skip_phrases(sentence, "polite")
+    asks_us = rest != sentence
+    rest = rest[_end_of_phrase(rest, "lasting") :].lstrip()  # "from now on remember: …"
     if not rest or (rest.endswith(("?", "？")) and not asks_us):
         return None
-    found = _pattern("remember", starts=True).match(rest)
-    no_order = _pattern("except", starts=True).match(rest)
-    if no_order and (not found or found.end() < no_order.end()):  # the longer phrase is meant
+    end = _end_of_order(rest)
+    if end < _end_of_phrase(rest, "except"):  # the longer phrase is meant
         return None
-    if found:
-        return _remember(_without_that(rest[found.end() :]))
-    found = _pattern("forget", starts=True).match(rest)
-    found = found or _pattern("delete", starts=True).match(rest)
-    if found:
-        return _forget(rest[found.end() :], found[0])
+    if end:
+        return _remember(_without_that(rest[end:]))
+    end = _end_of_phrase(rest, "forget") or _end_of_phrase(rest, "delete")
+    if end:
+        return _forget(rest[end:], rest[:end])
     bare = rest.rstrip(_ENDS)
-    ends = _pattern("after").search(bare)
-    if ends and ends.end() == len(bare) and bare[: ends.start()].rstrip()[-1:] in _PAUSES:
-        return _remember(rest[: ends.start()])
+    for found in _find_phrases(bare, "after")[:1]:
+        if found.end == len(bare) and bare[: found.start].rstrip()[-1:] in _PAUSES:
+            return _remember(rest[: found.start])
     return None
 
 
@@ -214,12 +208,15 @@ def _remember(what: str) -> Order:
 def _forget(what: str, phrase: str) -> Order | None:
     """None if it is said to the agent, not to memory: "forget it, let's go on"."""
     text = _CLAUSE_END.split(what, maxsplit=1)[0].strip(_ENDS + "?？")
-    bare = re.sub(rf"(?i)\S*\s*\S*\s*{_any_of('of memory')}", " ", text).strip() or text
+    bare = text
+    for found in _find_phrases(text, "of memory")[:1]:  # with two words before: "from your memory"
+        said = [*text[: found.start].split()[:-2], text[found.end :]]
+        bare = " ".join(said).strip() or text
     starts_clause = what.lstrip(" ")[:1] in ",;，"
     if starts_clause or _says_nothing(bare):
         return None
     # files, lines and branches are deleted all day: memory must be named
-    deletes = bool(_pattern("delete", starts=True).match(phrase))
+    deletes = _end_of_phrase(phrase, "delete") > 0
     is_of_memory = _has_phrase(f"{phrase} {text}", "of memory")
     return Order("forget", bare) if is_of_memory or not deletes else None
 
@@ -243,15 +240,17 @@ def _with_list(order: Order, own: str, sentence: str) -> Order:
 def _without_that(what: str) -> str:
     """What follows "that", "the following" or a colon."""
     rest = what.strip(_ENDS)
-    polite = _pattern("polite", starts=True, many=True).match(rest)
-    rest = rest[polite.end() :] if polite and rest[polite.end() :].strip(_ENDS) else rest
-    found = _pattern("that", starts=True, many=True).match(rest)
-    return rest[found.end() :] if found and rest[found.end() :].strip(_ENDS) else rest
+    for role in ("polite", "that"):
+        shorter = _skip_phrases(rest, role)
+        rest = shorter if shorter.strip(_ENDS) else rest
+    return rest
 
 
 def _says_nothing(text: str) -> bool:
     """Does it only point at something?"""
-    rest = _pattern("that").sub(" ", text)
+    rest = text
+    for found in reversed(_find_phrases(text, "that")):
+        rest = f"{rest[: found.start]} {rest[found.end :]}"
     return not any(map(str.isdigit, rest)) and not telling_words(rest)
 
 
@@ -267,49 +266,88 @@ def _count_words(text: str) -> float:
 
 def _own_text(prompt: str) -> str:
     """The words that the person wrote, up to the first blank line."""
-    from nuggets.language.markdown import without_code
-
     text = remove_fenced(visible(prompt[:PROMPT_CHARACTERS])).replace("’", "'")
     if is_command(text.lstrip()) or carries_mark(text):  # injected memory, whose end is unknown
         return ""
-    written = without_code(text)
+    written = _without_code(text) if "```" in text else text
     if len(written) > LONGEST_PROMPT:
         return ""
     own = _SPEECH.sub("\n", _TAGGED.sub("\n", written)).strip()
     return _BLANK_LINE.split(own)[0]
 
 
+def _without_code(text: str) -> str:
+    from nuggets.language.markdown import without_code
+
+    return without_code(text)
+
+
+# --- phrases -------------------------------------------------------------------------------------
+# Without patterns, which would take longer to compile than all the rest of most prompts.
+
+
+class _Place(NamedTuple):
+    start: int
+    end: int
+
+
 def _has_phrase(text: str, *roles: str) -> bool:
-    return any(_pattern(role).search(text[:PROMPT_CHARACTERS]) for role in roles)
+    return any(_find_phrases(text[:PROMPT_CHARACTERS], role) for role in roles)
+
+
+def _find_phrases(text: str, role: str) -> list[_Place]:
+    """Where phrases of a role stand as whole words; of those that overlap the first and longest."""
+    lower, found = text.lower(), []
+    said = lower if len(lower) == len(text) else text  # the places are those of the text
+    for phrase in _phrases(role):
+        start = said.find(phrase)
+        while start >= 0:
+            place = _Place(start, start + len(phrase))
+            if is_unspaced(phrase) or not _cuts_word(said, place):
+                found.append(place)
+            start = said.find(phrase, start + 1)
+    chosen: list[_Place] = []
+    for place in sorted(found, key=lambda place: (place.start, -place.end)):
+        if not chosen or place.start >= chosen[-1].end:
+            chosen.append(place)
+    return chosen
+
+
+def _end_of_phrase(text: str, role: str) -> int:
+    """Where the phrase ends that a text begins with, and its comma or colon; 0 without one."""
+    end = next((place.end for place in _find_phrases(text, role)[:1] if not place.start), 0)
+    return end + (text[end : end + 1] in (",", ":", "，", "：")) if end else 0
+
+
+def _end_of_order(text: str) -> int:
+    """The same for a phrase of remembering, which may have its object inside: "keep it in mind"."""
+    end = _end_of_phrase(text, "remember")
+    verb, _, rest = text.partition(" ")
+    thing, _, rest = rest.partition(" ")
+    if not end and thing.lower() in _phrases("that"):
+        end = _end_of_phrase(f"{verb} {rest}", "remember")
+        end += len(f"{thing} ") if end > len(verb) else -end
+    return end
+
+
+def _skip_phrases(text: str, role: str) -> str:
+    """The text after up to three phrases that it begins with."""
+    for _ in range(3):
+        end = _end_of_phrase(text, role)
+        text = text[end:].lstrip() if end else text
+    return text
+
+
+def _cuts_word(text: str, place: _Place) -> bool:
+    """Do letters go on where the phrase begins or ends? One may begin with a comma."""
+    before, after = text[max(0, place.start - 1) : place.start], text[place.end : place.end + 1]
+    is_part = text[place.start].isalnum() and (before.isalnum() or before == "_")
+    return is_part or after.isalnum() or after == "_"
 
 
 @cache
-def _pattern(role: str, *, starts: bool = False, many: bool = False) -> re.Pattern[str]:
-    """Any phrase of a role; `starts`: to be matched at the start; `many`: up to three of them."""
-    one = _any_of(role)
-    if many:
-        one = rf"(?:{one}[,:，：]?\s*){{0,3}}"
-    return re.compile(rf"(?i){one}{'' if many or not starts else r'[,:，：]?'}")
-
-
-@cache
-def _any_of(role: str) -> str:
-    phrases = sorted(map(fold_case, order_phrases()[role]), key=len, reverse=True)
-    inside = [phrase for phrase in phrases if is_unspaced(phrase)]
-    words = [phrase for phrase in phrases if not is_unspaced(phrase) and phrase[0].isalnum()]
-    others = [phrase for phrase in phrases if phrase not in {*inside, *words}]  # ", not"
-    spelt = _with_object if role == "remember" else re.escape
-    edges = (("(?<!\\w)", words, "(?!\\w)"), ("", inside, ""), ("", others, "(?!\\w)"))
-    parts = [
-        f"{before}(?:{'|'.join(map(spelt, some))}){after}" for before, some, after in edges if some
-    ]
-    return f"(?:{'|'.join(parts)})"
-
-
-def _with_object(phrase: str) -> str:
-    """The phrase, which may have its object inside: "keep in mind", "keep it in mind"."""
-    first, *rest = map(re.escape, phrase.split(" ", maxsplit=1))
-    return rf"{first}(?:\s+{_any_of('that')})?\s+{rest[0]}" if rest else first
+def _phrases(role: str) -> tuple[str, ...]:
+    return tuple(map(fold_case, order_phrases()[role]))
 
 
 # --- orders that wait ----------------------------------------------------------------------------

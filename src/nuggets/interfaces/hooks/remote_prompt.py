@@ -7,7 +7,7 @@ diary itself stays on this machine, and files that memories name are looked at h
 import json
 import os
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from nuggets.filesystem.git_repository import find_place
 from nuggets.filesystem.hook_files import append, host_processes, record_session
@@ -18,21 +18,14 @@ from nuggets.interfaces.hooks.shown_memories import diary_path, read_diary, wher
 from nuggets.remote import HOOK_PATH, ServerCalls
 from nuggets.remote.http_connection import HOOK_CONNECT_SECONDS, Unreachable
 
+if TYPE_CHECKING:
+    from nuggets.interfaces.hooks.event_handlers import Say
+
 SESSION_CHARACTERS = 256
 ENTRIES = 200  # of the diary, the last ones
 
 
-class Say(Protocol):
-    """Prints the answer: context for the agent, and a message to the person."""
-
-    def __call__(self, context: str, message: str = "") -> None: ...
-
-    def hold(self, context: str, message: str) -> None: ...
-
-    def explain(self, line: str) -> None: ...
-
-
-def ask_server(event: Event, url: str, say: Say, left: Sequence[WaitingOrder] = ()) -> None:
+def ask_server(event: Event, url: str, say: "Say", left: Sequence[WaitingOrder] = ()) -> None:
     """Ask, print the answer, and write the diary; `left`: orders that the server now obeys."""
     event = event._replace(session=event.session[:SESSION_CHARACTERS])
     for process in host_processes():

@@ -1,13 +1,13 @@
 """What a session starts with, in this order: its summary if it is taken up again, else what the
 last one left open; the memory file, with what is pinned; commands and conventions of this project;
 what changed since the last session; what someone works on (the branch, the files touched last, the
-last session); preferences and what is recalled most; and how much more there is.
+last session); preferences and what is recalled most; how much more there is, and titles of it.
 
 Only memories of this project and of no project; those of other projects are never included.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from math import log
 from typing import TYPE_CHECKING
@@ -39,6 +39,8 @@ STANDING_ORDER = (
     "and say so."
 )
 MORE = "and {} more in memory (search_notes)"
+TITLE_CHARACTERS = 60  # of a memory of which only the title is told
+MOST_TITLES = 200  # more do not fit
 CHANGED = 5  # memories since the last session: more is a list that nobody reads
 RECENT_FILES = 10
 WORK_WORDS = 100
@@ -105,11 +107,10 @@ def start_context(
     )
     lines_by_id: dict[str, str] = {}
     for group in groups:
-        untold = (note for note in group if note.id not in lines_by_id)
-        reserved = room.tokens // 2 if group is not unknown else 0
-        lines_by_id |= _lines_within(shelf, untold, room, reserved)
-    more = len(unknown) - len(lines_by_id)
-    rest = [MORE.format(more)] if more else []
+        untold = [note for note in group if note.id not in lines_by_id]
+        titles = _titles_of(untold) if group is unknown else {}
+        lines_by_id |= _lines_within(shelf, untold, room, titles)
+    rest = _name_rest([note for note in unknown if note.id not in lines_by_id], room)
     text = quoted_block(START_HEADING, [*first, *lines_by_id.values(), *rest])
     return f"{text}\n{STANDING_ORDER}" if text else "", [*loaded, *lines_by_id]
 
@@ -154,6 +155,12 @@ class _Room:
         self.tokens = left
         self.lines -= 1
         return True
+
+    def take_part(self, text: str) -> bool:
+        """Take the room of a part of a line."""
+        left = self.tokens - estimate_tokens(text)
+        self.tokens = max(left, 0)
+        return left >= 0
 
 
 def _last_session(shelf: "NuggetShelf") -> MemoryNote | None:
@@ -214,20 +221,40 @@ def _weight(note: MemoryNote, promote_after: int) -> tuple[bool, bool, int, str]
 
 
 def _lines_within(
-    shelf: "NuggetShelf", notes: Iterable[MemoryNote], room: _Room, reserved: int = 0
+    shelf: "NuggetShelf", notes: Iterable[MemoryNote], room: _Room, titles: Mapping[str, str]
 ) -> dict[str, str]:
-    """By note id, the lines for which there is room, as long as few are too long for it."""
+    """By note id, the lines for which there is room, as long as few are too long for it. Half of
+    the room is left to what follows. If that is the titles of the rest, it is no more than these
+    need, and nothing before a preference, which is to be followed without being asked for."""
     lines: dict[str, str] = {}
-    too_long = 0
+    needed = {note_id: estimate_tokens(title) + 1 for note_id, title in titles.items()}
+    half, too_long = room.tokens // 2, 0
+    waiting = sum(needed.values()) if titles else half
     for note in notes:
         line = _start_line(note, caveats_in_time(shelf, note))
-        if room.take(line, reserved):
-            lines[note.id] = line
+        others = waiting - needed.get(note.id, 0)
+        is_asked_for = not titles or note.type != "preference"
+        if room.take(line, min(half, others) if is_asked_for else 0):
+            lines[note.id], waiting = line, others
             continue
         too_long += 1
         if too_long > START_TOO_LONG:
             break
     return lines
+
+
+def _titles_of(notes: Sequence[MemoryNote]) -> dict[str, str]:
+    """By note id, short titles for which there may be room."""
+    return {note.id: safe_line(note.title, TITLE_CHARACTERS) for note in notes[:MOST_TITLES]}
+
+
+def _name_rest(notes: Sequence[MemoryNote], room: _Room) -> list[str]:
+    """How many memories are left out, with the titles for which there is room: the agent cannot
+    ask for what it does not know of."""
+    if not notes:
+        return []
+    titles = takewhile(lambda title: room.take_part(f"{title};"), _titles_of(notes).values())
+    return [": ".join(filter(None, [MORE.format(len(notes)), "; ".join(titles)]))]
 
 
 def _start_line(note: MemoryNote, caveats: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from nuggets.domain import codec
 from nuggets.domain.codec import Json
+from nuggets.domain.credentials import names_secret
 from nuggets.domain.names_and_tags import DEFAULT_NUGGET
 from nuggets.domain.records import (
     Commit,
@@ -300,6 +301,11 @@ def receipt(verb: str, note: MemoryNote) -> Answer:
         f"{verb} {note.id} in nugget {note.nugget_name}, scope {note.scope}, {note.stability}, "
         f"source {note.source}, valid {valid_in(note.project)}."
     )
+    if names_secret(f"{note.title}: {note.content}"):
+        text += (
+            " It names a password, PIN or code: if that is in it too, tell the person, who can "
+            f"erase it with `nuggets note delete {note.id} --purge`."
+        )
     if not isinstance(note, WrittenNote) or not note.contradicts:
         return Answer(json_responses.brief(note), text)
     lines = (f"{other.id}: {one_line(other.content, 200)}" for other in note.contradicts)
