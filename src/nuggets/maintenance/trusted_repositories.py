@@ -72,7 +72,7 @@ def sharing_of(marks: Mapping[str, Any], root: str, repository: Identity) -> Sha
     value = marks.get(MARK + root)
     if not isinstance(value, dict):
         return Sharing(repository=repository)
-    sharing: Sharing = codec.from_json(Sharing, {**value})
+    sharing: Sharing = codec.from_json(Sharing, value)
     if sharing.repository.agrees(repository):
         return sharing
     return Sharing(base=sharing.base, foreign=sharing.foreign, repository=repository)

@@ -110,7 +110,11 @@ class VaultFile:
         `ids`: by all that wikilinks may call a note, folded.
         """
         shape = self._file.to_json(lambda target: _find(ids, target))
-        shape = {name: value for name, value in shape.items() if name not in _COUNTED}
+        shape = {
+            name: _EMPTY.get(name) if value is None else value
+            for name, value in shape.items()
+            if name not in _COUNTED and (value is not None or name in _EMPTY or name not in _OURS)
+        }
         shape |= {"id": note_id, "content": normal_content(shape["content"])}
         stem = stem_of(self.path)
         title = str(shape.get("title") or "").strip()
@@ -205,6 +209,7 @@ def _adopt(fields: Json) -> Json:
 
 
 _OURS = {field.json_name for field in codec.json_fields(MemoryNote)}
+_EMPTY = codec.empty_fields(MemoryNote)  # a property that someone emptied; the others stay
 _PEOPLES = ("title", "tags", "nuggetName", "createdAt")  # what they mean as well
 
 

@@ -12,7 +12,6 @@ from nuggets.domain.codec import note_from_json, note_to_json
 from nuggets.domain.marks import rejection_marks, without_purged
 from nuggets.domain.names_and_tags import FactIdentity, checked_nugget_name, identity, identity_of
 from nuggets.domain.records import (
-    DEFAULT_REASON,
     Changes,
     ExternalEdit,
     MemoryNote,
@@ -35,6 +34,7 @@ from nuggets.named_tuple import NamedTuple
 from nuggets.operations.note_completion import (
     META_FIELDS,
     OURS,
+    complete_links,
     complete_note,
     name_note,
     normalize_note,
@@ -198,9 +198,9 @@ def _import_note(
     current: MemoryNote | None, old: MemoryNote | None, shape: Json, now: str
 ) -> MemoryNote | None:
     """The note with what its author changed; None if that is nothing."""
-    shape = {**shape, "links": [_complete_link(link, now) for link in shape.get("links", ())]}
     if current is None and old is None:
         return complete_note(shape, now)
+    shape = {**shape, "links": complete_links(shape, now)}
     if old is None and current is not None and shape.get("updatedAt", now) < current.updated_at:
         return None  # not seen by its author, and ours is the newer one
     before, ours = (note_to_json(note, vector=False) if note else {} for note in (old, current))
@@ -226,14 +226,6 @@ def _import_note(
     if "updatedAt" not in changed and any(field in changed for field in _WORDS):
         merged["updatedAt"] = moment_after(merged["updatedAt"], now)
     return normalize_note(note_from_json(merged))
-
-
-def _complete_link(link: Json, now: str) -> Json:
-    return {
-        **link,
-        "reason": link.get("reason") or DEFAULT_REASON,
-        "createdAt": link.get("createdAt") or now,
-    }
 
 
 def _shapes_by_id(
