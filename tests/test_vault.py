@@ -11,6 +11,7 @@ from fault_vault import files_of, vault_storm
 from git_repositories import new_repository
 from nuggets import NuggetShelf
 from nuggets.domain.codec import json_name
+from nuggets.domain.limits import LINKS, TAGS
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import InvalidInput
 from nuggets.operations.permissions import COMMAND
@@ -288,6 +289,24 @@ def test_a_file_whose_memory_names_a_file_is_edited_like_any_other(
         assert done.problems == ()
         assert {n.content for n in done.updated} == {"See mail.py:1 for all mails.", "really"}
         assert shelf.get_note(note.id).anchors == note.anchors != ()
+
+
+def test_too_many_tags_or_links_of_one_note_keep_no_other_file_out(
+    shelf: NuggetShelf, vault: Path
+) -> None:
+    ours, theirs = ([f"{side}{number}" for number in range(TAGS)] for side in ("a", "b"))
+    tagged = shelf.create_note("learn", "Tagged", "text", tags=["old"])
+    shelf.create_note("learn", "Hub", "text")
+    shelf.vault(vault)
+    shelf.edit_note(tagged.id, tags=ours)
+    edit(vault / "learn" / "Tagged.md", "  - old\n", "".join(f"  - {tag}\n" for tag in theirs))
+    for number in range(LINKS + 1):
+        (vault / "learn" / f"Spoke {number}.md").write_text("see [[Hub]]")
+    done = shelf.vault(vault)
+
+    assert (done.problems, len(done.added)) == ((), LINKS + 1)
+    assert set(ours) < set(shelf.get_note(tagged.id).tags)
+    assert len(shelf.get_note("Hub").links) == LINKS
 
 
 @pytest.mark.parametrize("name", [*MemoryNote._fields, "nugget", "archived", "extra"])

@@ -9,8 +9,15 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping, 
 from typing import Any, TypeVar
 
 from nuggets.domain.codec import note_from_json, note_to_json
+from nuggets.domain.limits import TAGS
 from nuggets.domain.marks import rejection_marks, without_purged
-from nuggets.domain.names_and_tags import FactIdentity, checked_nugget_name, identity, identity_of
+from nuggets.domain.names_and_tags import (
+    FactIdentity,
+    checked_nugget_name,
+    identity,
+    identity_of,
+    own_tags,
+)
 from nuggets.domain.records import (
     Changes,
     ExternalEdit,
@@ -212,6 +219,9 @@ def _import_note(
         base, theirs, current_list = (r.get(field, []) for r in (before, shape, ours))
         if field in changed and current_list != base:
             changed[field] = merge_items(base, theirs, current_list, key)
+            if field == "tags":  # each side may have had as many as there may be
+                nugget = (ours or before)["nuggetName"]
+                changed[field] = list(own_tags(changed[field], nugget)[:TAGS])
     if "hits" not in changed:
         changed = {field: value for field, value in changed.items() if field not in _RECALLS}
     if old is not None and all(
