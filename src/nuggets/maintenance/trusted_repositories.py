@@ -12,6 +12,7 @@ from typing import Any
 
 from nuggets.domain import codec
 from nuggets.domain.records import NO_EXTRA, Changes, MemoryNote
+from nuggets.domain.state import State
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.atomic_files import unwritable
 from nuggets.filesystem.current_project import SHARED_FOLDER
@@ -118,9 +119,7 @@ class ProjectSharing:
         notes, unread, problems = self._read()
         with self._transactions.reading() as view:
             base = sharing_of(view.state.marks, self._root, self._repository()).base
-            plan = plan_intake(
-                view.state, self._context.project, notes, unread, base, self._context.now()
-            )
+            plan = self._plan(view.state, notes, unread, base)
             export = plan_export(view.state, self._context.project, notes, plan.base)
         return _tell(plan, problems, export if writes else None)
 
@@ -169,15 +168,21 @@ class ProjectSharing:
                 problems.append(f"{where}: {str(problem).removeprefix(f'{where}: ')}")
         return notes, unread, problems
 
+    def _plan(
+        self, state: State, notes: list[MemoryNote], unread: list[str], base: Mapping[str, str]
+    ) -> SharingPlan:
+        context = self._context
+        return plan_intake(
+            state, context.project, notes, unread, base, context.now(), context.find_anchors
+        )
+
     def _take_in(
         self, notes: list[MemoryNote], unread: list[str], sharing: Sharing, fingerprint: str
     ) -> SharingPlan:
         def decide() -> tuple[Changes, SharingPlan]:
             state = self._transactions.state
             base = sharing_of(state.marks, self._root, self._repository()).base
-            plan = plan_intake(
-                state, self._context.project, notes, unread, base, self._context.now()
-            )
+            plan = self._plan(state, notes, unread, base)
             foreign = (*sharing.foreign, *(note.id for note in plan.came.added))
             after = sharing._replace(fingerprint=fingerprint, base=plan.base, foreign=foreign)
             mark = {MARK + self._root: codec.to_json(after)}

@@ -234,8 +234,9 @@ class Vault:
             if known is not None and note in notes:
                 base.notes[note] = known
         edit = ExternalEdit(1, notes=tuple(shapes), removed=tuple(removed))
-        changes = import_edit(self._context.draw, state, base, edit, now).changes
-        changes = changes._replace(action="", client="")
+        context = self._context
+        imported = import_edit(context.draw, state, base, edit, now, context.find_anchors)
+        changes = imported.changes._replace(action="", client="")
         return _Intake(ids, old_paths, calls, notes, changes, tuple(problems))
 
     def _identify(

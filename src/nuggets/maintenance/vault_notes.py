@@ -25,6 +25,7 @@ ENDING = ".md"
 ALIASES = "aliases"  # Obsidian finds a note by them
 _UNRESOLVED = "unresolvedLinks"  # links to what is not there yet, kept in the note
 _MENTIONS = "mentions it"
+_ANCHORS = "anchors"  # follow from the text
 _DATES = ("createdAt", "updatedAt", "lastAccessedAt")  # a person's editor does not keep them
 _COUNTED = ("hits", "lastHitSession", "hitSessions", "lastInspectedAt")
 
@@ -139,7 +140,7 @@ class VaultFile:
             key = _link_key(link["to"], link["reason"])
             kept[key] = {**link, **(codec.to_json(before[key]) if key in before else {})}
         shape["links"] = list(kept.values())
-        for field in _DATES:
+        for field in (*_DATES, _ANCHORS):
             shape.pop(field, None)
         shape.update((field, getattr(known, name)) for field, name in _FIXED.items())
         shape.setdefault("hidden", False)
@@ -162,7 +163,8 @@ class VaultFile:
         links = {
             (link["to"], fold_case(link["reason"] or DEFAULT_REASON)) for link in shape["links"]
         }
-        return {**shape, "links": links, "tags": set(shape["tags"])}
+        anchors = {_ANCHORS: self._file.fields.get(_ANCHORS)} if self.id else {}
+        return {**shape, "links": links, "tags": set(shape["tags"]), **anchors}
 
     def _add_links(self, shape: Json, ids: Mapping[str, str]) -> None:
         """Links in the text, beside those of the last section; and those that lead nowhere yet."""

@@ -38,6 +38,7 @@ from nuggets.domain.type_check import check_fields
 from nuggets.errors import InvalidInput, StoreCorrupt
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
+from nuggets.operations.lookups_before_write import FindAnchors, anchor_edit, find_no_anchors
 from nuggets.operations.note_completion import (
     META_FIELDS,
     OURS,
@@ -81,7 +82,12 @@ class ImportedEdit(NamedTuple):
 
 
 def import_edit(
-    draw: Callable[[], str], state: State, base: State | None, edit: ExternalEdit, now: str
+    draw: Callable[[], str],
+    state: State,
+    base: State | None,
+    edit: ExternalEdit,
+    now: str,
+    find_anchors: FindAnchors = find_no_anchors,
 ) -> ImportedEdit:
     """The changes that import one edited file.
 
@@ -94,6 +100,7 @@ def import_edit(
             taken, kept = _import_note_edits(draw, state, base, edit, now)
         else:
             taken, kept = _import_fact_edits(draw, state, base, edit, edit.nugget, now)
+        taken = _anchor_edits(find_anchors, state, taken)
         for note in taken.put:
             check_note_limits(note)
     except InvalidInput as problem:
@@ -106,6 +113,18 @@ def import_edit(
     refused = rejection_marks(state, changed)
     marks = {**taken.marks, **refused}
     return ImportedEdit(taken._replace(marks=marks, action="external edit", client="file"), kept)
+
+
+def _anchor_edits(find_anchors: FindAnchors, state: State, taken: Changes) -> Changes:
+    """The changes with the anchors of what each note says now; an edit may bring its own."""
+    before = state.notes.many(note.id for note in taken.put)
+    put = (
+        anchor_edit(find_anchors, state, before[note.id], note)
+        if note.id in before and before[note.id].anchors == note.anchors
+        else note
+        for note in taken.put
+    )
+    return taken._replace(put=tuple(put))
 
 
 def _trust_removals(gone: list[R], seen: int) -> tuple[list[R], int]:
