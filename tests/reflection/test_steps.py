@@ -150,7 +150,7 @@ def test_lines_of_code_tables_and_numbered_steps_may_come_again(content: str) ->
         "Is it safe\nYes.\nIs it fast\nYes.",
         "3\n3\n5",
         "For Linux users\nInstall the client.\nFor Mac users\nInstall the client.",
-        "On Linux\nInstall the client from the mirror.\nOn a Mac\nInstall the client from the mirror.",
+        "On Linux\nInstall it from the mirror.\nOn a Mac\nInstall it from the mirror.",
         "Im Büro\nBitte zuerst anmelden.\nZu Hause\nBitte zuerst anmelden.",
         "Ask the team that\nruns the mirror.\nTell the team that\nruns the mirror.",
     ],
