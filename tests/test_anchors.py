@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from nuggets import NuggetShelf
+from nuggets.domain.codec import note_to_json
 from nuggets.operations.permissions import COMMAND
 
 SOURCE = "def verify_token(token):\n    return token\n\n\nLIMIT = 512\n"
@@ -225,6 +226,29 @@ def test_a_doubt_stays_while_an_edit_by_hand_still_names_what_is_gone(
     (repository / "src" / "auth.py").unlink()
     edit(shelf, "src/auth.py:1", "see src/auth.py:1")
     assert caveats(shelf, note) == ["src/auth.py: file gone"]
+
+
+def test_an_edited_copy_that_comes_in_is_not_anchored_to_what_it_no_longer_names(
+    shelf: NuggetShelf,
+) -> None:
+    note = shelf.remember("locations", "token check", "src/auth.py:1")
+    copy = {**note_to_json(note), "content": "lib/keys.py:1", "updatedAt": "2190-01-01T00:00:00Z"}
+    shelf.import_memories([copy])
+    after = shelf.get_note(note.id, session=None)
+    assert (after.content, after.anchors) == ("lib/keys.py:1", ())
+
+
+def test_a_merged_memory_is_doubted_for_the_words_of_both(
+    shelf: NuggetShelf, repository: Path
+) -> None:
+    (repository / "src" / "keys.py").write_text("KEYS = {}\n")
+    one, two = (
+        shelf.create_note("project", title, f"See src/{title}.py for {title}.").id
+        for title in ("auth", "keys")
+    )
+    shelf.merge_notes(one, two)
+    (repository / "src" / "keys.py").unlink()
+    assert caveats(shelf, one) == ["src/keys.py: file gone"]
 
 
 @pytest.mark.parametrize(

@@ -93,11 +93,14 @@ def anchor_edit(
     old, new = (f"{note.title} {note.content}" for note in (before, after))
     if old == new or not (after.anchors or may_name_place(new)):
         return after
-    found = find(state, after, new)
-    places = {_place_of(anchor) for anchor in found}
-    named = named_anchors(after.anchors, old, new)
-    anchors = (*found, *(anchor for anchor in named if _place_of(anchor) not in places))
+    anchors = merge_anchors(find(state, after, new), named_anchors(after.anchors, old, new))
     return after if same_places(anchors, after.anchors) else after._replace(anchors=anchors)
+
+
+def merge_anchors(anchors: Sequence[Anchor], others: Sequence[Anchor]) -> tuple[Anchor, ...]:
+    """The anchors, and the others of places that these do not have."""
+    places = {_place_of(anchor) for anchor in anchors}
+    return (*anchors, *(anchor for anchor in others if _place_of(anchor) not in places))
 
 
 def _place_of(anchor: Anchor) -> tuple[str, str]:
