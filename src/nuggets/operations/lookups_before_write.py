@@ -109,6 +109,8 @@ def _place_of(anchor: Anchor) -> tuple[str, str]:
 
 def named_anchors(anchors: Sequence[Anchor], before: str, after: str) -> tuple[Anchor, ...]:
     """The anchors that were made of a text and that its new version still names."""
+    if not anchors:
+        return ()
     from nuggets.language.repository_references import read_references  # few texts have anchors
 
     old, new = read_references(before), read_references(after)
