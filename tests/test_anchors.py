@@ -3,11 +3,13 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from nuggets import NuggetShelf
+from nuggets.domain.codec import note_to_json
 from nuggets.operations.permissions import COMMAND
 
 SOURCE = "def verify_token(token):\n    return token\n\n\nLIMIT = 512\n"
@@ -147,6 +149,134 @@ def test_an_edit_of_tags_keeps_the_anchors(shelf: NuggetShelf) -> None:
     note = keep(shelf, "Tokens are checked in src/auth.py")
     assert shelf.edit_note(note, tags=["auth"]).anchors
     assert shelf.edit_note(note, "Tokens are checked at the gateway").anchors == ()
+
+
+def replace_in(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    later = path.stat().st_mtime_ns + 1  # a save of the same size within one tick of the clock
+    os.utime(path, ns=(later, later))
+
+
+def edit_memory_file(shelf: NuggetShelf, old: str, new: str) -> None:
+    shelf.pin(shelf.get_note("token check", session=None).id)
+    shelf.promote()
+    replace_in(Path(shelf.memory_path()), old, new)
+    shelf.promote()
+
+
+def edit_export(name: str) -> Callable[[NuggetShelf, str, str], None]:
+    def edit(shelf: NuggetShelf, old: str, new: str) -> None:
+        shelf.save_all()
+        shelf.close()
+        replace_in(Path(shelf.settings["dir"]) / name, old, new)
+
+    return edit
+
+
+def edit_vault(shelf: NuggetShelf, old: str, new: str) -> None:
+    folder = Path(shelf.settings["dir"]).parent / "vault"
+    shelf.vault(folder)
+    replace_in(folder / "locations" / "token check.md", f"\n{old}\n", f"\n{new}\n")
+    shelf.vault(folder)
+
+
+BY_HAND = pytest.mark.parametrize(
+    "edit",
+    [
+        edit_memory_file,
+        edit_export("locations.nugget.json"),
+        edit_export("graph/graph.json"),
+        edit_vault,
+    ],
+    ids=["memory file", "nugget file", "graph", "vault"],
+)
+Edit = Callable[[NuggetShelf, str, str], None]
+
+
+@BY_HAND
+def test_what_is_corrected_by_hand_is_anchored_to_what_it_says_now(
+    shelf: NuggetShelf, repository: Path, edit: Edit
+) -> None:
+    (repository / "src" / "keys.py").write_text("KEYS = {}\n")
+    note = shelf.remember("locations", "token check", "src/auth.py:1").id
+    edit(shelf, "src/auth.py:1", "src/keys.py:1")
+    assert caveats(shelf, note) == []
+    (repository / "src" / "keys.py").unlink()
+    assert caveats(shelf, note) == ["src/keys.py: file gone"]
+
+
+@BY_HAND
+def test_a_doubt_that_is_answered_by_hand_is_gone(
+    shelf: NuggetShelf, repository: Path, edit: Edit
+) -> None:
+    note = shelf.remember("locations", "token check", "src/auth.py:1").id
+    (repository / "src" / "auth.py").write_text(f"import os\n{SOURCE}")
+    assert caveats(shelf, note) == ["src/auth.py:1 is now line 2"]
+    edit(shelf, "src/auth.py:1", "src/auth.py:2")
+    assert caveats(shelf, note) == []
+
+
+@BY_HAND
+def test_a_doubt_stays_while_an_edit_by_hand_still_names_what_is_gone(
+    shelf: NuggetShelf, repository: Path, edit: Edit
+) -> None:
+    note = shelf.remember("locations", "token check", "src/auth.py:1").id
+    (repository / "src" / "auth.py").unlink()
+    edit(shelf, "src/auth.py:1", "see src/auth.py:1")
+    assert caveats(shelf, note) == ["src/auth.py: file gone"]
+
+
+def test_an_edited_copy_that_comes_in_is_not_anchored_to_what_it_no_longer_names(
+    shelf: NuggetShelf,
+) -> None:
+    note = shelf.remember("locations", "token check", "src/auth.py:1")
+    copy = {**note_to_json(note), "content": "lib/keys.py:1", "updatedAt": "2190-01-01T00:00:00Z"}
+    shelf.import_memories([copy])
+    after = shelf.get_note(note.id, session=None)
+    assert (after.content, after.anchors) == ("lib/keys.py:1", ())
+
+
+def test_a_merged_memory_is_doubted_for_the_words_of_both(
+    shelf: NuggetShelf, repository: Path
+) -> None:
+    (repository / "src" / "keys.py").write_text("KEYS = {}\n")
+    one, two = (
+        shelf.create_note("project", title, f"See src/{title}.py for {title}.").id
+        for title in ("auth", "keys")
+    )
+    shelf.merge_notes(one, two)
+    (repository / "src" / "keys.py").unlink()
+    assert caveats(shelf, one) == ["src/keys.py: file gone"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kept"),
+    [
+        ("src/auth.py:1 checks", "src/auth.py:1 checks all", ["src/auth.py"]),
+        ("src/auth.py:1 checks", "src/auth.py:2 checks", []),
+        ("src/auth.py has `verify_token`", "src/auth.py has `check`", []),
+        ("src/auth.py has LIMIT 512", "src/auth.py has LIMIT 640", []),
+        ("src/auth.py has LIMIT 512", "src/auth.py has the LIMIT 512", ["src/auth.py"]),
+        ("done on branch main", "done on branch next", []),
+        ("done on branch main", "all done on branch main", [""]),
+        ("run make test", "run make check", []),
+        ("run make test", "always run make test", ["Makefile"]),
+    ],
+)
+def test_without_its_repository_an_edit_keeps_the_anchors_that_it_still_names(
+    tmp_path: Path, shelf: NuggetShelf, repository: Path, old: str, new: str, kept: list[str]
+) -> None:
+    (repository / "Makefile").write_text("test:\n\tpytest\n")
+    note = shelf.remember("locations", "token check", old)
+    assert len(note.anchors) == 1
+    repository.rename(tmp_path / "elsewhere")
+    edit_vault(shelf, old, new)
+
+    after = shelf.get_note(note.id, session=None)
+    assert after.content == new
+    assert [anchor.path for anchor in after.anchors] == kept
 
 
 def test_a_preference_of_the_user_is_not_anchored(shelf: NuggetShelf) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from example_counts import example_count
 from nuggets.domain import codec
-from nuggets.domain.records import MemoryNote, NoteLink, NuggetConfig
+from nuggets.domain.records import Anchor, MemoryNote, NoteLink, NuggetConfig
 from nuggets.errors import InvalidInput
 from store_samples import NOW, note
 
@@ -62,6 +62,15 @@ def test_a_note_comes_back_from_its_json(made: MemoryNote, vector: bool) -> None
 
     assert "\n" not in text
     assert codec.note_from_json(json.loads(text)) == made
+
+
+def test_the_json_that_is_read_stays_as_it_is() -> None:
+    made = note(1, links=(NoteLink("a", "r", NOW),), anchors=(Anchor("lib/x.py", 3, ("ab",)),))
+    shape = codec.note_to_json(made)
+    before = codec.dumps(shape)
+
+    assert codec.note_from_json(shape) == made
+    assert codec.dumps(shape) == before
 
 
 def test_fields_that_others_wrote_into_links_stay_with_their_links() -> None:

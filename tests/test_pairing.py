@@ -73,6 +73,20 @@ def test_edits_links_and_deletions_travel(folder: Path, machine: Machine) -> Non
         one.get_note(gone.id)
 
 
+def test_edits_of_a_memory_that_names_a_file_travel(folder: Path, machine: Machine) -> None:
+    one, two = machine("one"), machine("two")
+    anchors = [{"path": "lib/x.py", "line": 3, "lines": ["2aab5485"]}]
+    one.import_memories([{"title": "Mail", "content": "lib/x.py:3 sends", "anchors": anchors}])
+    [note] = one.list_notes()
+    meet(folder, one, two)
+    one.edit_note(note.id, tags=["new"])
+    meet(folder, one, two)
+
+    after = two.get_note(note.id)
+    assert after.tags[0] == "new"
+    assert [(anchor.path, anchor.line) for anchor in after.anchors] == [("lib/x.py", 3)]
+
+
 def test_each_machine_writes_only_its_own_log(folder: Path, machine: Machine) -> None:
     one, two = machine("one"), machine("two")
     one.remember("a", "k", "v")

@@ -8,8 +8,13 @@ import pytest
 
 from command_line import Nuggets, run_in_terminal
 from fault_vault import files_of, vault_storm
+from git_repositories import new_repository
 from nuggets import NuggetShelf
+from nuggets.domain.codec import json_name
+from nuggets.domain.limits import LINKS, TAGS
+from nuggets.domain.records import MemoryNote
 from nuggets.errors import InvalidInput
+from nuggets.operations.permissions import COMMAND
 
 
 @pytest.fixture
@@ -266,6 +271,67 @@ def test_a_file_of_wrong_types_is_told_and_left(
     assert len(done.problems) == 1
     assert bad.read_bytes() == before
     assert [note.content for note in shelf.list_notes()] == ["new"]
+
+
+def test_a_file_whose_memory_names_a_file_is_edited_like_any_other(
+    tmp_path: Path, vault: Path
+) -> None:
+    repository = new_repository(tmp_path / "repository")
+    (repository / "mail.py").write_text("PORT = 25\n")
+    with NuggetShelf(tmp_path / "shelf", folder=str(repository), client=COMMAND) as shelf:
+        note = shelf.create_note("learn", "Mail", "See mail.py:1 for mails.")
+        shelf.create_note("learn", "Other", "no path here")
+        shelf.vault(vault)
+        edit(vault / "learn" / "Mail.md", "for mails", "for all mails")
+        edit(vault / "learn" / "Other.md", "no path here", "really")
+        done = shelf.vault(vault)
+
+        assert done.problems == ()
+        assert {n.content for n in done.updated} == {"See mail.py:1 for all mails.", "really"}
+        assert shelf.get_note(note.id).anchors == note.anchors != ()
+
+
+def test_too_many_tags_or_links_of_one_note_keep_no_other_file_out(
+    shelf: NuggetShelf, vault: Path
+) -> None:
+    ours, theirs = ([f"{side}{number}" for number in range(TAGS)] for side in ("a", "b"))
+    tagged = shelf.create_note("learn", "Tagged", "text", tags=["old"])
+    shelf.create_note("learn", "Hub", "text")
+    shelf.vault(vault)
+    shelf.edit_note(tagged.id, tags=ours)
+    edit(vault / "learn" / "Tagged.md", "  - old\n", "".join(f"  - {tag}\n" for tag in theirs))
+    for number in range(LINKS + 1):
+        (vault / "learn" / f"Spoke {number}.md").write_text("see [[Hub]]")
+    done = shelf.vault(vault)
+
+    assert (done.problems, len(done.added)) == ((), LINKS + 1)
+    assert set(ours) < set(shelf.get_note(tagged.id).tags)
+    assert len(shelf.get_note("Hub").links) == LINKS
+
+
+@pytest.mark.parametrize("name", [*MemoryNote._fields, "nugget", "archived", "extra"])
+def test_an_emptied_property_takes_away_what_may_be_missing_and_nothing_else(
+    name: str, shelf: NuggetShelf, vault: Path
+) -> None:
+    note = shelf.create_note("learn", "Auth", "text", valid_until="2190-01-01T00:00:00Z")
+    shelf.vault(vault)
+    path = vault / "learn" / "Auth.md"
+    called = json_name(name)
+    lines = [line for line in path.read_text().split("\n") if not line.startswith(f"{called}:")]
+    path.write_text("\n".join(lines).replace("---\n", f"---\n{called}:\n", 1))
+    edit(path, "\ntext\n", "\nnew\n")
+    (vault / "learn" / "Other.md").write_text("other")
+    done = shelf.vault(vault)
+
+    assert done.problems == ()
+    assert [added.content for added in done.added] == ["other"]
+    after = shelf.get_note(note.id)
+    assert after.content == "new"
+    assert after.valid_until == (None if name == "valid_until" else note.valid_until)
+    unchanged = ("title", "nugget_name", "kind", "scope", "type", "source", "confidence", "hidden")
+    assert [getattr(after, field) for field in unchanged] == [
+        getattr(note, field) for field in unchanged
+    ]
 
 
 def test_the_shelf_lies_not_in_its_vault(shelf: NuggetShelf, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from graph_samples import LATER, NOW, sample
 from nuggets.domain.codec import note_to_json, nugget_to_json
-from nuggets.domain.records import Changes, ExternalEdit, MemoryNote, NuggetConfig
+from nuggets.domain.records import Anchor, Changes, ExternalEdit, MemoryNote, NuggetConfig
 from nuggets.domain.state import MemoryState, load_state
 from nuggets.errors import StoreCorrupt
 from nuggets.operations.external_edits import import_edit
@@ -49,6 +49,18 @@ def test_nothing_changed_is_nothing() -> None:
         found = import_edit(str, state, state, edit, MUCH_LATER)
 
         assert found == (Changes(action="external edit", client="file"), 0)
+
+
+def test_an_edit_brings_its_own_anchors_or_keeps_those_that_it_still_names() -> None:
+    paths = ("lib/x.py", "lib/y.py")
+    note = sample(1, content="lib/x.py and lib/y.py")._replace(anchors=tuple(map(Anchor, paths)))
+    state = state_of(note)
+    shape = note_to_json(note) | {"content": "lib/y.py and lib/z.py"}
+    brought = shape | {"anchors": [{"path": "lib/z.py"}]}
+
+    for edited, anchors in ((shape, ("lib/y.py",)), (brought, ("lib/z.py",))):
+        after = take(state, state, graph_edit(edited)).notes[note.id]
+        assert tuple(anchor.path for anchor in after.anchors) == anchors
 
 
 def test_the_owning_nugget_and_the_kind_never_change() -> None:

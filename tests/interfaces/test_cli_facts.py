@@ -448,6 +448,19 @@ def test_a_single_text_becomes_a_note_of_the_default_nugget(nuggets: Nuggets) ->
     assert again.lines[0].startswith("Already stored: ")
 
 
+@pytest.mark.parametrize("name", ["locations", "Locations ", "notes"])
+def test_the_name_of_a_nugget_alone_is_refused(nuggets: Nuggets, name: str) -> None:
+    nuggets("remember", "locations", "auth handler", VALUE)
+    nuggets("remember", "Tea at four")
+    before = nuggets("note", "list", "--json").json
+
+    refused = nuggets("remember", name)
+
+    assert (refused.code, refused.out) == (2, "")
+    assert f"a key and a value are missing: {name.strip()!r} is a nugget" in refused.err
+    assert nuggets("note", "list", "--json").json == before
+
+
 @pytest.mark.parametrize(
     ("text", "title"),
     [

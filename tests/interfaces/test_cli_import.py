@@ -529,6 +529,18 @@ def test_the_library_refuses_the_records_of_another_shelf_that_are_out_of_limits
         assert "'hits' must be a whole number" in done.refused[0]
 
 
+def test_a_link_needs_no_more_than_its_other_end(tmp_path: Path) -> None:
+    with NuggetShelf(tmp_path / "shelf", project="") as shelf:
+        shelf.import_memories(
+            [
+                {"id": "note-a-1", "title": "One", "content": "x", "links": [{"to": "note-a-2"}]},
+                {"id": "note-a-2", "title": "Two", "content": "y"},
+            ]
+        )
+        [link] = shelf.get_note("Two").links
+        assert (link.to, link.reason) == ("note-a-1", "related")
+
+
 def test_a_nuggets_name_in_another_shelf_leads_to_no_file_outside(
     nuggets: Nuggets, laptop: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

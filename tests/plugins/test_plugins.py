@@ -251,13 +251,13 @@ def test_extensions_in_the_repository_are_those_that_connect_installs(
 def test_on_pi_an_agent_reads_and_writes_through_the_server_as_everywhere() -> None:
     text = (ROOT / ".pi/extensions/nuggets.ts").read_text()
     offered = {tool.name: tool.arguments for tool in FEW_TOOLS}
-    calls = re.findall(r'=> \[\s*"(\w+)",\s*\{ (.*?) \},?\s*\]', text)
+    calls = re.findall(r'=> \[\s*"(\w+)",\s*\{\s(.*?),?\s\s*\},?\s*\]', text, re.DOTALL)
 
     assert re.findall(r'run\(\["(\w+)"', text) == ["hook"]
     assert re.findall(r"\[\.\.\.NUGGETS, (.+?)\]", text) == ["...args", '"mcp"']
     assert len(calls) == text.count("\n  tool(\n")
     for name, given in calls:
-        arguments = {one.partition(":")[0] for one in given.split(", ")}
+        arguments = {one.partition(":")[0] for one in re.split(r",\s+", given.strip())}
 
         assert arguments <= offered[name].kinds.keys()
         assert arguments >= set(offered[name].required)

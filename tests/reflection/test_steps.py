@@ -149,6 +149,10 @@ def test_lines_of_code_tables_and_numbered_steps_may_come_again(content: str) ->
         "Anna\n3\nBen\n3",
         "Is it safe\nYes.\nIs it fast\nYes.",
         "3\n3\n5",
+        "For Linux users\nInstall the client.\nFor Mac users\nInstall the client.",
+        "On Linux\nInstall it from the mirror.\nOn a Mac\nInstall it from the mirror.",
+        "Im Büro\nBitte zuerst anmelden.\nZu Hause\nBitte zuerst anmelden.",
+        "Ask the team that\nruns the mirror.\nTell the team that\nruns the mirror.",
     ],
 )
 def test_a_line_may_come_again_in_another_section_and_a_short_one_after_others(
@@ -168,6 +172,10 @@ def test_a_line_may_come_again_in_another_section_and_a_short_one_after_others(
         ),
         ("上传之前请先检查\n好\n上传之前请先检查", "上传之前请先检查\n好"),
         ("We ship weekly.\nAsk Ops.\nWe ship weekly.", "We ship weekly.\nAsk Ops."),
+        ("We ship weekly.\n- Ask Ops\nWe ship weekly.", "We ship weekly.\n- Ask Ops"),
+        ("We ship weekly.\nx = 1\n\nWe ship weekly.", "We ship weekly.\nx = 1"),
+        ("We ship weekly.\n```\nx\n```\nWe ship weekly.", "We ship weekly.\n```\nx\n```"),
+        ("For all who ship\nAsk Ops.\nFor all who ship\nAsk Ops.", "For all who ship\nAsk Ops."),
     ],
 )
 def test_within_a_section_what_follows_itself_or_is_a_statement_is_said_once(

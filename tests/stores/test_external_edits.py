@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nuggets.domain.records import Changes, NoteLink
+from nuggets.domain.records import DEFAULT_REASON, Anchor, Changes, NoteLink
 from nuggets.errors import StoreBusy
 from nuggets.stores import exports
 from nuggets.stores.exports.register import GRAPH
@@ -217,6 +217,19 @@ def test_a_note_that_makes_no_sense_is_named_and_its_file_left_as_it_is(
     assert len(contents(store)) == 4
     assert problem in store.warnings[0]
     assert (tmp_path / "graph" / "graph.json").read_text() == text
+
+
+def test_null_within_an_anchor_or_a_link_is_what_is_left_out(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    anchors = [{"path": "lib/x.py", "lines": None, "line": None}]
+    links = [{"to": note(2).id, "reason": None, "createdAt": None}]
+    edit_graph(tmp_path, lambda shape: shape["notes"][0].update(anchors=anchors, links=links))
+
+    after = state_of(open_directory(tmp_path)).notes[note(1).id]
+    assert after.anchors == (Anchor("lib/x.py"),)
+    assert [(link.to, link.reason) for link in after.links] == [(note(2).id, DEFAULT_REASON)]
+    assert state_of(open_directory(tmp_path)).notes[note(1).id] == after
 
 
 def test_a_note_in_a_nugget_that_is_not_there_makes_one_of_the_first_spelling(

@@ -16,6 +16,7 @@ from nuggets.domain.records import (
     Commit,
     MemoryNote,
     MemoryVersion,
+    NoteLink,
     NuggetConfig,
 )
 from nuggets.errors import InvalidInput
@@ -104,6 +105,13 @@ def json_fields(record: Any) -> tuple[JsonField, ...]:
 
 
 @cache
+def empty_fields(record: Any) -> Json:
+    """What the fields of a record say that may be left out, in the documented JSON."""
+    optional = (field for field in json_fields(record) if field.name in record._field_defaults)
+    return {field.json_name: [] if field.default == () else field.default for field in optional}
+
+
+@cache
 def _plan(
     record: Any,
 ) -> tuple[Sequence[str], Callable[[Any], tuple[Any, ...]], Sequence[JsonField]]:
@@ -137,12 +145,11 @@ def _fields_to_json(value: Any, record: Any) -> Json:
 
 
 def from_json(record: Any, shape: Json) -> Any:
-    """The record of JSON that we wrote ourselves; the object is consumed."""
+    """The record of JSON that we wrote ourselves."""
     values = {}
     for field in json_fields(record):
         if field.json_name in shape:
-            part = shape.pop(field.json_name)
-            values[field.name] = _part_from_json(part, field.item)
+            values[field.name] = _part_from_json(shape[field.json_name], field.item)
         elif not field.is_sparse:
             raise KeyError(field.json_name)
     return record(**values)
@@ -178,15 +185,25 @@ def _link_name(link: Json) -> str:
 
 
 def note_from_json(shape: Json) -> MemoryNote:
-    """The note of a JSON object that we wrote ourselves; the object is consumed."""
-    names = [_link_name(link) for link in shape["links"]]
-    links = shape["links"]
-    shape.pop("vector", None)
+    """The note of a JSON object that we wrote ourselves."""
     note: MemoryNote = from_json(MemoryNote, shape)
-    unknown = {name: link for name, link in zip(names, links, strict=True) if link}
+    extra = _unknown_fields(MemoryNote, shape)
+    extra.pop("vector", None)
+    of_links = ((_link_name(link), _unknown_fields(NoteLink, link)) for link in shape["links"])
+    unknown = {name: fields for name, fields in of_links if fields}
     if unknown:
-        shape[LINK_FIELDS] = unknown
-    return note._replace(extra=shape) if shape else note
+        extra[LINK_FIELDS] = unknown
+    return note._replace(extra=extra) if extra else note
+
+
+def _unknown_fields(record: Any, shape: Json) -> Json:
+    known = _known_names(record)
+    return {name: value for name, value in shape.items() if name not in known}
+
+
+@cache
+def _known_names(record: Any) -> frozenset[str]:
+    return frozenset(field.json_name for field in json_fields(record))
 
 
 def note_digest(note: MemoryNote) -> str:

@@ -17,26 +17,31 @@ from nuggets.filesystem.current_project import name_of
 from nuggets.language.text import one_line
 from nuggets.operations.session_notes import is_session_note
 
-# --- the names of our tools as each host has them: Pi's are camelCase, as its documents say -------
+# --- what each host has in place of our tools: Pi's are as its documents say, in camelCase --------
 
 
 CAMEL_CASE_HOSTS = ("pi",)
 # compiled when needed: a hook of any other host passes here too
 _TOOL = r"\b(?:create_note|edit_note|get_note|search_notes|add_link|reflect_and_clean_memory)\b"
+_AT_PI = {  # it has no `forget`, and fewer arguments
+    "forget its key": "archive it",
+    "content, title, tags, hidden or metadata": "newContent, hidden or supersedes",
+}
 
 
 def name_tools(text: str, host: str, *, in_fences: bool = False) -> str:
-    """Our text with the names that tools have at the host. Memory inside a fence stays as it is;
-    `in_fences` if what is there is our own, such as the reason of a refusal."""
+    """Our text with the names that tools and their arguments have at the host. Memory inside a
+    fence stays as it is; `in_fences` if what is there is our own, such as the reason of a
+    refusal."""
     if host not in CAMEL_CASE_HOSTS:
         return text
     skipped = "(?!)" if in_fences else FENCED.pattern
-    return re.sub(
-        f"(?P<skipped>{skipped})|{_TOOL}",
-        lambda found: found[0] if found["skipped"] else json_name(found[0]),
-        text,
-        flags=FENCED.flags,
-    )
+    phrases = "|".join(_AT_PI)
+
+    def rename(found: re.Match[str]) -> str:
+        return found[0] if found["skipped"] else _AT_PI.get(found[0]) or json_name(found[0])
+
+    return re.sub(f"(?P<skipped>{skipped})|{phrases}|{_TOOL}", rename, text, flags=FENCED.flags)
 
 
 # --- quoting --------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
+    from nuggets.operations.lookups_before_write import FindAnchors
     from nuggets.operations.transactions import Transactions
     from nuggets.settings import Settings
 
@@ -19,3 +20,4 @@ class ShelfContext(NamedTuple):
     project: str
     now: Callable[[], str]
     draw: Callable[[], str]  # digits of new ids
+    find_anchors: "FindAnchors"

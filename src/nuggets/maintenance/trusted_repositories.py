@@ -85,7 +85,7 @@ class ProjectSharing:
         value, repository = state.marks.get(MARK + self._root), self._repository()
         if not isinstance(value, dict):
             return Sharing(repository=repository)
-        sharing: Sharing = codec.from_json(Sharing, {**value})
+        sharing: Sharing = codec.from_json(Sharing, value)
         if sharing.repository.agrees(repository):
             return sharing
         return Sharing(base=sharing.base, foreign=sharing.foreign, repository=repository)
@@ -121,9 +121,7 @@ class ProjectSharing:
         notes, unread, problems = self._read()
         with self._transactions.reading() as view:
             base = self._sharing_in(view.state).base
-            plan = plan_intake(
-                view.state, self._context.project, notes, unread, base, self._context.now()
-            )
+            plan = self._plan(view.state, notes, unread, base)
             export = plan_export(view.state, self._context.project, notes, plan.base)
         return _tell(plan, problems, export if writes else None)
 
@@ -172,15 +170,21 @@ class ProjectSharing:
                 problems.append(f"{where}: {str(problem).removeprefix(f'{where}: ')}")
         return notes, unread, problems
 
+    def _plan(
+        self, state: State, notes: list[MemoryNote], unread: list[str], base: Mapping[str, str]
+    ) -> SharingPlan:
+        context = self._context
+        return plan_intake(
+            state, context.project, notes, unread, base, context.now(), context.find_anchors
+        )
+
     def _take_in(
         self, notes: list[MemoryNote], unread: list[str], sharing: Sharing, fingerprint: str
     ) -> SharingPlan:
         def decide() -> tuple[Changes, SharingPlan]:
             state = self._transactions.state
             base = self._sharing_in(state).base
-            plan = plan_intake(
-                state, self._context.project, notes, unread, base, self._context.now()
-            )
+            plan = self._plan(state, notes, unread, base)
             foreign = (*sharing.foreign, *(note.id for note in plan.came.added))
             after = sharing._replace(fingerprint=fingerprint, base=plan.base, foreign=foreign)
             marks = {**plan.changes.marks, **self._marks_of(after)}

@@ -48,6 +48,7 @@ from nuggets.operations.argument_checks import notes_from_json
 from nuggets.operations.external_edits import import_edit
 from nuggets.operations.note_merging import CONFLICT
 from nuggets.operations.notes_and_links import edit_note, note_id
+from nuggets.stores.json_validation import check_note
 
 VAULT = "vault"  # the action of its commits
 REGISTERS = "vaults"  # the directory of the registers, beside the database
@@ -220,7 +221,7 @@ class Vault:
                 shape = file.to_json(ids[path], known, old_path, calls)
                 for link in shape["links"]:
                     link["createdAt"] = link["createdAt"] or now
-                self._check(shape, current or known)
+                shape = self._checked_shape(shape, current or known)
             except InvalidInput as problem:
                 problems.append(f"{path!r:.120}: {problem}")
                 del ids[path]
@@ -233,8 +234,9 @@ class Vault:
             if known is not None and note in notes:
                 base.notes[note] = known
         edit = ExternalEdit(1, notes=tuple(shapes), removed=tuple(removed))
-        changes = import_edit(self._context.draw, state, base, edit, now).changes
-        changes = changes._replace(action="", client="")
+        context = self._context
+        imported = import_edit(context.draw, state, base, edit, now, context.find_anchors)
+        changes = imported.changes._replace(action="", client="")
         return _Intake(ids, old_paths, calls, notes, changes, tuple(problems))
 
     def _identify(
@@ -283,13 +285,15 @@ class Vault:
         images = self._transactions.store.earlier_images(note)
         return note_at(images, self._transactions.state.notes.get(note), moment)
 
-    def _check(self, shape: Json, note: MemoryNote | None) -> None:
-        """Refuse a file of which no note could be made."""
-        whole = {**codec.note_to_json(note, vector=False), **shape} if note else dict(shape)
-        whole["links"] = [dict(link) for link in shape["links"]]  # those that are read are consumed
+    def _checked_shape(self, shape: Json, note: MemoryNote | None) -> Json:
+        """What a file says; refused if no note could be made of it."""
+        if note is None:
+            shape = check_note(shape, "it")
+        whole = {**codec.note_to_json(note, vector=False), **shape} if note else shape
         _, problems = notes_from_json([whole], self._context.now(), self._context.draw)
         if problems:
             raise InvalidInput(problems[0].removeprefix("note 1: "))
+        return shape
 
     # --- to the files -----------------------------------------------------------------------
 

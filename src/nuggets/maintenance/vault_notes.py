@@ -25,6 +25,7 @@ ENDING = ".md"
 ALIASES = "aliases"  # Obsidian finds a note by them
 _UNRESOLVED = "unresolvedLinks"  # links to what is not there yet, kept in the note
 _MENTIONS = "mentions it"
+_ANCHORS = "anchors"  # follow from the text
 _DATES = ("createdAt", "updatedAt", "lastAccessedAt")  # a person's editor does not keep them
 _COUNTED = ("hits", "lastHitSession", "hitSessions", "lastInspectedAt")
 
@@ -110,7 +111,11 @@ class VaultFile:
         `ids`: by all that wikilinks may call a note, folded.
         """
         shape = self._file.to_json(lambda target: _find(ids, target))
-        shape = {name: value for name, value in shape.items() if name not in _COUNTED}
+        shape = {
+            name: _EMPTY.get(name) if value is None else value
+            for name, value in shape.items()
+            if name not in _COUNTED and (value is not None or name in _EMPTY or name not in _OURS)
+        }
         shape |= {"id": note_id, "content": normal_content(shape["content"])}
         stem = stem_of(self.path)
         title = str(shape.get("title") or "").strip()
@@ -135,7 +140,7 @@ class VaultFile:
             key = _link_key(link["to"], link["reason"])
             kept[key] = {**link, **(codec.to_json(before[key]) if key in before else {})}
         shape["links"] = list(kept.values())
-        for field in _DATES:
+        for field in (*_DATES, _ANCHORS):
             shape.pop(field, None)
         shape.update((field, getattr(known, name)) for field, name in _FIXED.items())
         shape.setdefault("hidden", False)
@@ -158,7 +163,8 @@ class VaultFile:
         links = {
             (link["to"], fold_case(link["reason"] or DEFAULT_REASON)) for link in shape["links"]
         }
-        return {**shape, "links": links, "tags": set(shape["tags"])}
+        anchors = {_ANCHORS: self._file.fields.get(_ANCHORS)} if self.id else {}
+        return {**shape, "links": links, "tags": set(shape["tags"]), **anchors}
 
     def _add_links(self, shape: Json, ids: Mapping[str, str]) -> None:
         """Links in the text, beside those of the last section; and those that lead nowhere yet."""
@@ -205,6 +211,7 @@ def _adopt(fields: Json) -> Json:
 
 
 _OURS = {field.json_name for field in codec.json_fields(MemoryNote)}
+_EMPTY = codec.empty_fields(MemoryNote)  # a property that someone emptied; the others stay
 _PEOPLES = ("title", "tags", "nuggetName", "createdAt")  # what they mean as well
 
 

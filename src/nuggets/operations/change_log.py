@@ -10,7 +10,7 @@ the later one holds, and other words are kept beside it (`note_merging`). What d
 a note without having seen an edit does not. A purge holds against everything.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 from nuggets.domain import codec
@@ -42,10 +42,7 @@ _COUNTED_HERE = {  # every machine counts its own recalls
     "lastAccessedAt": "",
 }
 _NOT_LOGGED = (*_COUNTED_HERE, "links", "lastInspectedAt", "vector")
-_EMPTY = {  # what a field says that is left out
-    field.json_name: [] if field.default == () else field.default
-    for field in codec.json_fields(MemoryNote)
-}
+_EMPTY = codec.empty_fields(MemoryNote)
 
 
 class Change(NamedTuple):
@@ -304,9 +301,8 @@ def _by_end(links: Iterable[Json]) -> set[tuple[str, str]]:
     return {(link["to"], fold_case(link["reason"])) for link in links}
 
 
-def _to_note(shape: Json, links: Iterable[Json]) -> MemoryNote:
+def _to_note(shape: Json, links: Sequence[Json]) -> MemoryNote:
     times = {"lastAccessedAt": shape["updatedAt"]}
-    links = [dict(link) for link in links]
     return codec.note_from_json({**_COUNTED_HERE, **shape, **times, "links": links})
 
 

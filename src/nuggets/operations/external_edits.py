@@ -9,10 +9,16 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping, 
 from typing import Any, TypeVar
 
 from nuggets.domain.codec import note_from_json, note_to_json
+from nuggets.domain.limits import TAGS
 from nuggets.domain.marks import rejection_marks, without_purged
-from nuggets.domain.names_and_tags import FactIdentity, checked_nugget_name, identity, identity_of
+from nuggets.domain.names_and_tags import (
+    FactIdentity,
+    checked_nugget_name,
+    identity,
+    identity_of,
+    own_tags,
+)
 from nuggets.domain.records import (
-    DEFAULT_REASON,
     Changes,
     ExternalEdit,
     MemoryNote,
@@ -32,9 +38,11 @@ from nuggets.domain.type_check import check_fields
 from nuggets.errors import InvalidInput, StoreCorrupt
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
+from nuggets.operations.lookups_before_write import FindAnchors, anchor_edit, find_no_anchors
 from nuggets.operations.note_completion import (
     META_FIELDS,
     OURS,
+    complete_links,
     complete_note,
     name_note,
     normalize_note,
@@ -74,7 +82,12 @@ class ImportedEdit(NamedTuple):
 
 
 def import_edit(
-    draw: Callable[[], str], state: State, base: State | None, edit: ExternalEdit, now: str
+    draw: Callable[[], str],
+    state: State,
+    base: State | None,
+    edit: ExternalEdit,
+    now: str,
+    find_anchors: FindAnchors = find_no_anchors,
 ) -> ImportedEdit:
     """The changes that import one edited file.
 
@@ -87,6 +100,7 @@ def import_edit(
             taken, kept = _import_note_edits(draw, state, base, edit, now)
         else:
             taken, kept = _import_fact_edits(draw, state, base, edit, edit.nugget, now)
+        taken = _anchor_edits(find_anchors, state, taken)
         for note in taken.put:
             check_note_limits(note)
     except InvalidInput as problem:
@@ -99,6 +113,18 @@ def import_edit(
     refused = rejection_marks(state, changed)
     marks = {**taken.marks, **refused}
     return ImportedEdit(taken._replace(marks=marks, action="external edit", client="file"), kept)
+
+
+def _anchor_edits(find_anchors: FindAnchors, state: State, taken: Changes) -> Changes:
+    """The changes with the anchors of what each note says now; an edit may bring its own."""
+    before = state.notes.many(note.id for note in taken.put)
+    put = (
+        anchor_edit(find_anchors, state, before[note.id], note)
+        if note.id in before and before[note.id].anchors == note.anchors
+        else note
+        for note in taken.put
+    )
+    return taken._replace(put=tuple(put))
 
 
 def _trust_removals(gone: list[R], seen: int) -> tuple[list[R], int]:
@@ -198,9 +224,9 @@ def _import_note(
     current: MemoryNote | None, old: MemoryNote | None, shape: Json, now: str
 ) -> MemoryNote | None:
     """The note with what its author changed; None if that is nothing."""
-    shape = {**shape, "links": [_complete_link(link, now) for link in shape.get("links", ())]}
     if current is None and old is None:
         return complete_note(shape, now)
+    shape = {**shape, "links": complete_links(shape, now)}
     if old is None and current is not None and shape.get("updatedAt", now) < current.updated_at:
         return None  # not seen by its author, and ours is the newer one
     before, ours = (note_to_json(note, vector=False) if note else {} for note in (old, current))
@@ -212,6 +238,9 @@ def _import_note(
         base, theirs, current_list = (r.get(field, []) for r in (before, shape, ours))
         if field in changed and current_list != base:
             changed[field] = merge_items(base, theirs, current_list, key)
+            if field == "tags":  # each side may have had as many as there may be
+                nugget = (ours or before)["nuggetName"]
+                changed[field] = list(own_tags(changed[field], nugget)[:TAGS])
     if "hits" not in changed:
         changed = {field: value for field, value in changed.items() if field not in _RECALLS}
     if old is not None and all(
@@ -226,14 +255,6 @@ def _import_note(
     if "updatedAt" not in changed and any(field in changed for field in _WORDS):
         merged["updatedAt"] = moment_after(merged["updatedAt"], now)
     return normalize_note(note_from_json(merged))
-
-
-def _complete_link(link: Json, now: str) -> Json:
-    return {
-        **link,
-        "reason": link.get("reason") or DEFAULT_REASON,
-        "createdAt": link.get("createdAt") or now,
-    }
 
 
 def _shapes_by_id(

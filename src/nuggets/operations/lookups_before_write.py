@@ -4,7 +4,7 @@ it names. The links that mark contradictions.
 The lookups run outside of the transaction; cheap tests of the text tell whether they are worth it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from nuggets.operations.notes_and_links import add_link, remove_link
 
 if TYPE_CHECKING:
     from nuggets.language.equivalence_and_contradiction import Statement
+    from nuggets.language.repository_references import References
 
 MOST_CHARACTERS = 2000  # a longer text is an account, not a rule
 PLAIN_CHARACTERS = 400  # of a text with a mere sign of a rule, which most accounts have as well
@@ -73,6 +74,61 @@ def may_name_place(text: str) -> bool:
 def same_places(anchors: Sequence[Anchor], others: Sequence[Anchor]) -> bool:
     """Whether they name the same; when, and at which commit, aside."""
     return [anchor[:_PLACE] for anchor in anchors] == [anchor[:_PLACE] for anchor in others]
+
+
+# What a text names of the files of a note's project, as far as they are at hand.
+FindAnchors = Callable[[State, MemoryNote, str], tuple[Anchor, ...]]
+
+
+def find_no_anchors(state: State, note: MemoryNote, text: str) -> tuple[Anchor, ...]:
+    """`FindAnchors` where no files are at hand."""
+    return ()
+
+
+def anchor_edit(
+    find: FindAnchors, state: State, before: MemoryNote, after: MemoryNote
+) -> MemoryNote:
+    """The note after someone edited a file, with the anchors of what it says now: what it names of
+    its project, and what it still names that is not there, or not at hand."""
+    old, new = (f"{note.title} {note.content}" for note in (before, after))
+    if old == new or not (after.anchors or may_name_place(new)):
+        return after
+    anchors = merge_anchors(find(state, after, new), named_anchors(after.anchors, old, new))
+    return after if same_places(anchors, after.anchors) else after._replace(anchors=anchors)
+
+
+def merge_anchors(anchors: Sequence[Anchor], others: Sequence[Anchor]) -> tuple[Anchor, ...]:
+    """The anchors, and the others of places that these do not have."""
+    places = {_place_of(anchor) for anchor in anchors}
+    return (*anchors, *(anchor for anchor in others if _place_of(anchor) not in places))
+
+
+def _place_of(anchor: Anchor) -> tuple[str, str]:
+    return anchor.path, "" if anchor.path else anchor.branch
+
+
+def named_anchors(anchors: Sequence[Anchor], before: str, after: str) -> tuple[Anchor, ...]:
+    """The anchors that were made of a text and that its new version still names."""
+    if not anchors:
+        return ()
+    from nuggets.language.repository_references import read_references  # few texts have anchors
+
+    old, new = read_references(before), read_references(after)
+    return tuple(anchor for anchor in anchors if _is_named(anchor, old, new))
+
+
+def _is_named(anchor: Anchor, old: "References", new: "References") -> bool:
+    if not anchor.path:
+        return anchor.branch in new.branches
+    was, now = (
+        {line for path, line in text.files if f"/{path}".endswith(f"/{anchor.path}")}
+        for text in (old, new)
+    )
+    if not was:  # a command or a version is named, and the file defines it
+        return (old.targets, old.versions) == (new.targets, new.versions)
+    # without a line of its own its fingerprints are of lines with the numbers of the text
+    states_same = bool(anchor.line) or not anchor.lines or old.numbers == new.numbers
+    return anchor.line in now and states_same and set(anchor.symbols) <= set(new.symbols)
 
 
 # --- contradictions ---------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from nuggets.domain.names_and_tags import (
     normal_tags,
     title_from_text,
 )
-from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
+from nuggets.domain.records import DEFAULT_REASON, GraphNoteMetaInput, MemoryNote
 from nuggets.domain.times import normalize_time
 from nuggets.errors import InvalidInput
 from nuggets.operations.metadata_inference import check_metadata
@@ -45,6 +45,7 @@ def name_note(shape: Json, where: str) -> Json:
 
 def complete_note(shape: Json, now: str) -> MemoryNote:
     """A note that is new to us: what its author left out is inferred as for any new note."""
+    shape = {**shape, "links": complete_links(shape, now)}
     fields = {field: value for field, value in shape.items() if field in _KNOWN}
     unknown = {field: value for field, value in shape.items() if field not in _KNOWN}
     if fields.keys() >= _NEVER_LEFT_OUT:
@@ -66,6 +67,18 @@ def complete_note(shape: Json, now: str) -> MemoryNote:
     given = {"stabilityGiven": fields.get("stabilityGiven", False)}
     whole = {**note_to_json(note, vector=False), **rest, **given, **unknown}
     return normalize_note(note_from_json(whole))
+
+
+def complete_links(shape: Json, now: str) -> list[Json]:
+    """The links of a note, of which its author may leave out all but the other end."""
+    return [
+        {
+            **link,
+            "reason": link.get("reason") or DEFAULT_REASON,
+            "createdAt": link.get("createdAt") or now,
+        }
+        for link in shape.get("links", ())
+    ]
 
 
 def _whole_note(fields: Json, unknown: Json) -> MemoryNote:

@@ -28,6 +28,7 @@ from nuggets.domain.times import moment_after
 from nuggets.errors import InvalidInput
 from nuggets.language.markdown import continues_code
 from nuggets.language.text import words
+from nuggets.operations.lookups_before_write import merge_anchors
 from nuggets.operations.notes_and_links import (
     add_link,
     archive_note,
@@ -94,6 +95,9 @@ def _merge_fields(
     tags = normal_tags(
         tuple(dict.fromkeys(own))[:TAGS], target.nugget_name, target.scope, target.type
     )
+    anchors = target.anchors
+    if target.project == source.project:  # else its paths are of another repository
+        anchors = merge_anchors(anchors, source.anchors)
     changed = (content, tags) != (target.content, target.tags)
     earlier, later = sorted((source, target), key=lambda note: note.last_accessed_at)
     ends = [note.valid_until for note in (target, source) if note.valid_until is not None]
@@ -102,6 +106,7 @@ def _merge_fields(
     return target._replace(
         content=content,
         tags=tags,
+        anchors=anchors,
         # it lasts as long as the one of them that lasts longer
         stability=max(target.stability, source.stability, key=STABILITIES.index),
         stability_given=target.stability_given or source.stability_given,

@@ -130,7 +130,7 @@ def asymmetries(notes: Mapping[str, MemoryNote]) -> tuple[BrokenLink, ...]:
 
 def repair_links(notes: Mapping[str, MemoryNote]) -> tuple[MemoryNote, ...]:
     """The notes to write so that no link is broken: dangling links are removed, half links
-    completed."""
+    completed, or removed where the other note has as many as there may be."""
     valid = {
         note.id: [link for link in _valid_links(note.links, note.id) if link.to in notes]
         for note in notes.values()
@@ -140,8 +140,11 @@ def repair_links(notes: Mapping[str, MemoryNote]) -> tuple[MemoryNote, ...]:
     }
     for note_id, links in valid.items():
         for link in links:
-            back = link._replace(to=note_id)
-            after[link.to].setdefault(link_identity(back), back)
+            back, others = link._replace(to=note_id), after[link.to]
+            if link_identity(back) not in others and len(others) >= LINKS:
+                del after[note_id][link_identity(link)]
+            else:
+                others.setdefault(link_identity(back), back)
     whole = (note._replace(links=tuple(after[note.id].values())) for note in notes.values())
     return tuple(note for note in whole if note != notes[note.id])
 

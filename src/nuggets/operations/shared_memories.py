@@ -22,6 +22,7 @@ from nuggets.errors import InvalidInput
 from nuggets.language.text import fold_case, visible
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.external_edits import NuggetSpellings
+from nuggets.operations.lookups_before_write import FindAnchors, anchor_edit
 from nuggets.operations.metadata_inference import is_personal
 from nuggets.operations.session_notes import is_session_note
 
@@ -36,6 +37,9 @@ _STATEMENT = (  # a change of anything else is no news: the clean-up adds tags o
     *("kind", "nugget_name", "title", "content", "subject", "scope", "type", "stability"),
     *("valid_from", "valid_until"),
 )
+
+# no file has them
+_KEPT = ("kind", "links", "hits", "last_hit_session", "hit_sessions", "created_at", "anchors")
 
 Base = Mapping[str, str]
 
@@ -129,18 +133,22 @@ def plan_intake(
     unread: Iterable[str],
     base: Base,
     now: str,
+    find_anchors: FindAnchors,
 ) -> SharingPlan:
     """Take over what the repository's memories say since both sides last agreed.
 
     `unread`: names of files that are there and could not be read.
     """
-    return _Intake(state, project, base, now).plan(list(notes), set(unread))
+    return _Intake(state, project, base, now, find_anchors).plan(list(notes), set(unread))
 
 
 class _Intake:
     """One pass over the files."""
 
-    def __init__(self, state: State, project: str, base: Base, now: str) -> None:
+    def __init__(
+        self, state: State, project: str, base: Base, now: str, find_anchors: FindAnchors
+    ) -> None:
+        self._find_anchors = find_anchors
         self._state = state
         self._project = project
         self._now = now
@@ -177,8 +185,8 @@ class _Intake:
             if agreed is None and ours.hidden:  # retired before, and back
                 self._put[note.id] = ours._replace(hidden=False, archived_at=None)
         elif agreed == statement_digest(ours) and self._is_key_free(note) and not ours.hidden:
-            kept = ("kind", "links", "hits", "last_hit_session", "hit_sessions", "created_at")
-            merged = note._replace(**{field: getattr(ours, field) for field in kept})
+            merged = note._replace(**{field: getattr(ours, field) for field in _KEPT})
+            merged = anchor_edit(self._find_anchors, self._state, ours, merged)
             self._accept(merged._replace(updated_at=self._now), digest)
             self._updated.append(merged)
 

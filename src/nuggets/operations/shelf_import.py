@@ -23,6 +23,7 @@ from nuggets.domain.type_check import check_fields
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.external_edits import NuggetSpellings, archive_second_keys
+from nuggets.operations.lookups_before_write import anchor_edit, find_no_anchors
 from nuggets.operations.notes_and_links import repair_links
 
 _STATEMENT = (  # fields that say what a memory states; all are taken from one side
@@ -93,6 +94,8 @@ def merge_shelves(
                 version = {field: getattr(note, field) for field in _VERSION}
                 home, at = _merged_project(ours, note), changed_at[note.id]
                 after = after._replace(**version, project=home, updated_at=at)
+                if note.anchors == ours.anchors:  # maybe of the text that was edited there
+                    after = anchor_edit(find_no_anchors, state, ours, after)
                 updated.append(after.id)
             else:
                 older += _differs(ours, note)

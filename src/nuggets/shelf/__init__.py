@@ -1053,7 +1053,13 @@ class NuggetShelf:
 
         client, project = self._client.name, self.project
         return ShelfContext(
-            self._transactions, self.settings, client, project, self._clock, self._draw
+            self._transactions,
+            self.settings,
+            client,
+            project,
+            self._clock,
+            self._draw,
+            self._find_anchors,
         )
 
     def _finish_purge(self) -> None:
@@ -1613,18 +1619,37 @@ class NuggetShelf:
 
         return make_anchors(root, f"{title} {text}")
 
+    def _find_anchors(self, state: State, note: MemoryNote, text: str) -> "tuple[Anchor, ...]":
+        """What a text names of the files of a note's project, as far as they are at hand. Asked
+        inside a transaction."""
+        if not note.project or self._client.is_remote or self._caller is not None:
+            return ()
+        recorded = recorded_locations(state.marks)
+        places = [place.path for place in recorded if place.project == note.project]
+        root = self._root_at(places or [note.project])
+        if not root:
+            return ()
+        from nuggets.filesystem.anchors import make_anchors
+
+        return make_anchors(root, text)
+
     def _folder_of_files(self, project: str | None = None) -> str:
         """Where the files lie that memories of a project name, by default of this one: in the
         checkout someone works in, else in that of the project; "" if there is none, or if they
         are elsewhere."""
         if self._client.is_remote or self._caller is not None:
             return ""
-        location, folder = self.location, self.working_folder
+        location = self.location
         if project is not None and project != self.project:
             location = self._location_of(project)
-        if not location:
-            return ""
-        root = checkout_root(folder) if current_project(folder) == location else root_of(location)
+        return self._root_at([location]) if location else ""
+
+    def _root_at(self, locations: Sequence[str]) -> str:
+        """The folder of a project's files, in the checkout someone works in if that is one of its
+        locations, else in the first; "" if it is not there."""
+        folder = self.working_folder
+        is_here = current_project(folder) in locations
+        root = checkout_root(folder) if is_here else root_of(locations[0])
         return root if os.path.isdir(root) else ""
 
     def _location_of(self, project: str) -> str:
@@ -1864,7 +1889,7 @@ class NuggetShelf:
     ) -> tuple[Changes, int]:
         from nuggets.operations.external_edits import import_edit
 
-        return import_edit(self._draw, state, base, edit, now)
+        return import_edit(self._draw, state, base, edit, now, self._find_anchors)
 
 
 def _absolute(folder: StrPath) -> str:

@@ -3,7 +3,7 @@
 Errors say what is wrong and where; nothing is repaired. Loaded only when there is such JSON.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any, Literal, get_args, get_origin
 
 from nuggets.domain.codec import (
@@ -12,6 +12,7 @@ from nuggets.domain.codec import (
     NESTED_FIELDS,
     Json,
     dumps,
+    json_fields,
     json_name,
 )
 from nuggets.domain.limits import ID_CHARACTERS, Count
@@ -25,6 +26,11 @@ _KINDS: Mapping[str, Any] = {
     **{json_name(name): field.kind for name, field in fields_of(MemoryNote).items()},
     LINK_FIELDS: Mapping[str, Mapping[str, Any]],
     "fact": Mapping[str, Any],  # fields that others wrote into the nugget's file
+}
+_RECORDS = {  # fields that hold several of them: what each may have
+    field.json_name: {part.json_name for part in json_fields(field.item)}
+    for field in json_fields(MemoryNote)
+    if field.item
 }
 _TEXTS = frozenset(name for name, kind in _KINDS.items() if kind is str)
 _WORDS = {name: get_args(kind) for name, kind in _KINDS.items() if get_origin(kind) is Literal}
@@ -56,7 +62,8 @@ def check_savable(shape: Any, where: str) -> None:
 def check_note(shape: Any, where: str) -> Json:
     """Check a note in its documented JSON, and return it.
 
-    Fields that are missing or null stay missing; the caller fills them.
+    Fields that are missing or null stay missing, those of its links and anchors too; the caller
+    fills them.
     """
     if type(shape) is not dict or not all(type(name) is str for name in shape):
         shape = read(shape, dict[str, Any], where)
@@ -66,10 +73,16 @@ def check_note(shape: Any, where: str) -> Json:
     for name, value in fields.items():
         if not _is_surely_valid(name, value):
             read(value, _KINDS.get(name, Any), f"{where}: {name!r}", DOCUMENTED)
+            if name in _RECORDS:
+                fields[name] = [_without_null(part, _RECORDS[name]) for part in value]
     note_id = fields.get("id", "new")
     if not note_id.strip() or len(note_id) > ID_CHARACTERS or not note_id.isprintable():
         raise InvalidInput(f"{where}: 'id' is one line of 1 to {ID_CHARACTERS} characters")
     return fields
+
+
+def _without_null(shape: Json, known: Set[str]) -> Json:
+    return {name: part for name, part in shape.items() if part is not None or name not in known}
 
 
 def _is_surely_valid(name: str, value: Any) -> bool:

@@ -83,6 +83,11 @@ def _remember_text(call: Call) -> Outcome:
     text = text_or_stdin(call.options.nugget)
     if not text.strip():
         raise InvalidInput("the text is empty; nothing was stored")
+    if call.shelf.has(call.options.nugget.strip()):
+        raise InvalidInput(
+            f"a key and a value are missing: {text.strip()!r:.80} is a nugget. "
+            "Give nugget, key and value, or a text that is no nugget's name"
+        )
     title, fields = title_from_text(text), metadata(call)
     note, pin_lines = _store(
         call, lambda: call.shelf.create_note(DEFAULT_NUGGET, title, text, **fields)

@@ -208,7 +208,12 @@ class MemoryFiles:
             if entry.is_in_file
         }
         shelf = Shelf(
-            transactions.state, project, self._context.now(), self._earlier_lines, elsewhere
+            transactions.state,
+            project,
+            self._context.now(),
+            self._earlier_lines,
+            elsewhere,
+            self._context.find_anchors,
         )
         pinned = self._pinned_ids()
 

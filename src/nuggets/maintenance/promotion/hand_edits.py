@@ -26,6 +26,7 @@ from nuggets.maintenance.promotion.written_entries import (
     short_hash,
 )
 from nuggets.named_tuple import NamedTuple
+from nuggets.operations.lookups_before_write import FindAnchors, anchor_edit
 from nuggets.operations.metadata_inference import metadata_from_kwargs
 from nuggets.operations.operation_changes import OperationChanges
 from nuggets.operations.permissions import Client
@@ -84,6 +85,7 @@ class Shelf(NamedTuple):
     now: str
     earlier_lines: Callable[[str], Collection[str]]  # hashes of a note's lines in the past
     entries_elsewhere: Collection[str]  # ids of notes that stand in other memory files too
+    find_anchors: FindAnchors
 
 
 def import_edits(
@@ -231,6 +233,11 @@ class _Import:
         if reason and not self.why_not(note):
             self.refused[note.id] = reason
             return False
+        others = (changed for changed in changes.put if changed.id != note.id)
+        anchored = anchor_edit(
+            self.shelf.find_anchors, self.shelf.state, note, MemoryNote._make(after)
+        )
+        changes = changes._replace(put=(*others, anchored) if changes.put else ())
         self.state.apply(changes)
         self.put.update((changed.id, changed) for changed in changes.put)
         self.marks.update(changes.marks)

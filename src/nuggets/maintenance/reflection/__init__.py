@@ -105,8 +105,8 @@ def _without_repetition(content: str) -> str:
     """Remove lines of prose that follow themselves, and statements that their section has already.
 
     Others may be meant to come again: code, rows of a table, steps, names, fields of records, what
-    holds in another section too, or answers another question. A line that indented lines follow
-    stays, or these would belong to another one.
+    holds in another section too, answers another question, or what another line leads to. A line
+    that indented lines follow stays, or these would belong to another one.
     """
     lines = content.split("\n")
     lines_kept: list[str] = []
@@ -118,8 +118,10 @@ def _without_repetition(content: str) -> str:
         if not is_code and _begins_section(line, below):
             section = set()
         is_repeated = line == above or (line in section and _is_statement(line, content))
-        is_answer = number > 1 and lines[number - 2].endswith(QUESTION_MARKS)
-        may_repeat = is_code or is_answer or not _is_prose(line) or below[:1].isspace()
+        before = lines[number - 2] if number > 1 else ""
+        is_answer = before.endswith(QUESTION_MARKS)
+        is_led_to = [before] == lines_kept[-1:] and _leads_to(before, line)
+        may_repeat = is_code or is_answer or is_led_to or not _is_prose(line) or below[:1].isspace()
         if may_repeat or not is_repeated:
             lines_kept.append(line)
             above = line or above
@@ -132,6 +134,13 @@ def _begins_section(line: str, below: str) -> bool:
     """Whether it is a heading of any kind, a field of a record, or the line above a list."""
     is_list = line and _ITEM.match(below) and not _ITEM.match(line)
     return bool(_HEADING.match(line) or _FIELD.match(line) or is_list)
+
+
+def _leads_to(before: str, line: str) -> bool:
+    """Whether a sentence goes on from a plain line without an end ("For Mac users"): without it
+    that line would lead to nothing."""
+    is_plain = _is_prose(before) and not _ITEM.match(before)
+    return is_plain and not before.endswith(SENTENCE_MARKS) and line.endswith(SENTENCE_MARKS)
 
 
 def _is_statement(line: str, content: str) -> bool:

@@ -122,8 +122,8 @@ def note_of(
         fields[_LINKS] = tuple([NoteLink(*link) for link in links]) if links else ()
         fields[_SESSIONS] = tuple(fields[_SESSIONS])
         fields[_SUPERSEDES] = tuple(fields[_SUPERSEDES])
-        if fields[_ANCHORS]:
-            fields[_ANCHORS] = tuple([_anchor_of(*anchor) for anchor in fields[_ANCHORS]])
+        anchors = fields[_ANCHORS]
+        fields[_ANCHORS] = tuple([_anchor_of(*anchor) for anchor in anchors]) if anchors else ()
         return MemoryNote._make(fields)
     except DAMAGE as problem:
         raise damaged_record(f"the note {note_id!r:.80}", problem) from problem

@@ -212,8 +212,24 @@ export default function (pi: ExtensionAPI) {
     "sessions",
     "Earlier sessions",
     "See what earlier sessions here were about, when the user asks where you were or to continue something.",
-    text({ query: "what it was about; without it the last ones" }, ["query"]),
-    ({ query }) => ["sessions", { query: query || undefined }],
+    text(
+      {
+        query: "what it was about; without it the last ones",
+        session: "id: only this one",
+        all: "true: of all projects",
+        limit: "how many at most",
+      },
+      ["query", "session", "all", "limit"],
+    ),
+    ({ query, session, all, limit }) => [
+      "sessions",
+      {
+        query: query || undefined,
+        session: session || undefined,
+        all: all === "true",
+        limit: Number(limit) || undefined,
+      },
+    ],
   );
 
   let beginning = "startup"; // why the context is without what memory holds; "" once it is told
