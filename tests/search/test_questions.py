@@ -3,6 +3,7 @@
 import pytest
 
 from nuggets.domain.records import MemoryNote
+from nuggets.search.clear_answer import describe_gaps
 from searchable import Shelf, answered, found, index_of, note
 
 OTHERS = [
@@ -59,6 +60,16 @@ def test_half_of_a_question_is_shown_as_little_found() -> None:
     assert (holiday.little_found, holiday.known_words) == (True, ("denmark",))
     assert holiday.unknown_words == ("Ferry",)
     assert answered(among_others(denmark, *many), "denmark ferry") == []
+
+
+def test_what_no_note_knows_is_told_also_where_the_rest_is_found() -> None:
+    hooks = note(1, "Stripe webhooks", "We answer 200 first and work later.")
+
+    found = among_others(hooks).search("stripe webhooks Kubernetes")
+    assert [one.note.title for one in found] == ["Stripe webhooks"]
+    assert not found[0].little_found
+    assert describe_gaps(found) == "Nothing on 'Kubernetes'."
+    assert describe_gaps(among_others(hooks).search("how do the stripe webhooks work?")) == ""
 
 
 TALK = [

@@ -475,8 +475,8 @@ class SearchNotesResult(NamedTuple):
     clear_answer: bool = False  # whether it answers the question, rather than being near it
     # what a sentence encoder adds to the relevance, if one is installed
     meaning: Annotated[float, SPARSE] = 0.0
-    # whether notes know so little of the question that it is told, and those of its words that some
-    # note has, and that none has
+    # whether notes know little of the question, and then those of its words that some note has; and
+    # always those that none has
     little_found: Annotated[bool, SPARSE] = False
     known_words: Annotated[tuple[str, ...], SPARSE] = ()
     unknown_words: Annotated[tuple[str, ...], SPARSE] = ()

@@ -33,12 +33,15 @@ def mark_clear_answer(
     return [first._replace(clear_answer=clear), *others]
 
 
-def describe_little_found(results: Sequence[SearchNotesResult]) -> str:
-    """A sentence on what is known of the question if that is little; else ""."""
-    if not results or not all(result.little_found for result in results):
+def describe_gaps(results: Sequence[SearchNotesResult]) -> str:
+    """A sentence on what no note knows of the question, and whether that leaves little; "" if all
+    is known."""
+    if not results:
         return ""
     known = _quote(results[0].known_words)
     unknown = _quote(results[0].unknown_words)
+    if not all(result.little_found for result in results):
+        return f"Nothing on {unknown}." if unknown else ""
     if known and unknown:
         return f"Little found: only {known} is known, nothing on {unknown}."
     return "Little found: no note has most of these words."

@@ -92,7 +92,7 @@ class Search:
         best = max(signal.relevance for signal in ranked)
         shares = [exp((signal.relevance - best) / WEIGHTS.temperature) for signal in ranked]
         total = sum(shares)
-        words, unknown_words = self._words_by_knowledge() if known == "little" else ((), ())
+        known_words, unknown_words = self._words_by_knowledge()
         return [
             SearchNotesResult(
                 notes[signal.document.note],
@@ -103,7 +103,7 @@ class Search:
                 self._stated_share(signal, notes[signal.document.note]),
                 meaning=signal.meaning,
                 little_found=known == "little",
-                known_words=words,
+                known_words=known_words if known == "little" else (),
                 unknown_words=unknown_words,
             )
             for signal, share in zip(ranked[:limit], shares, strict=False)
@@ -251,11 +251,12 @@ class Search:
         return stated_share(self._topical, signal)
 
     def _words_by_knowledge(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The words of the question that notes have, and the others, as they are written in it."""
+        """The words that the question is about and that notes have, and the others, as they are
+        written in it."""
         written = {token.casefold(): token for token in reversed(tokens(self._text))}
         known: list[str] = []
         unknown: list[str] = []
-        for slot in self.query.slots:
+        for slot in map(self.query.slots.__getitem__, self._topical):
             (known if slot.alternatives else unknown).append(written.get(slot.word, slot.word))
         return tuple(dict.fromkeys(known)), tuple(dict.fromkeys(unknown))
 

@@ -24,7 +24,7 @@ from nuggets.interfaces.cli.terminal_output import (
     style,
 )
 from nuggets.maintenance.export_and_backup import dot_lines
-from nuggets.search.clear_answer import describe_little_found
+from nuggets.search.clear_answer import describe_gaps
 
 if TYPE_CHECKING:
     from nuggets.search.explanation import Explanation
@@ -60,7 +60,7 @@ def _search(call: Call) -> Outcome:
                 why = call.shelf.explain(query, result.note.id, options.all)
                 shape[-1]["why"] = codec.to_json(why)
                 lines += [f"    {one_line(line)}" for line in _why_lines(why, result.meaning)]
-    told = describe_little_found(results)
+    told = describe_gaps(results)
     if told:
         lines.insert(0, one_line(told))
     return Outcome(shape, lines or ["Nothing found."], 0 if results else 1)

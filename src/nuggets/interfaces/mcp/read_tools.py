@@ -21,7 +21,7 @@ from nuggets.interfaces.prompt_quoting import PREFACE, fence, fence_note, projec
 from nuggets.language.text import one_line
 from nuggets.operations.permissions import AT_A_GLANCE
 from nuggets.operations.session_notes import is_session_note
-from nuggets.search.clear_answer import describe_little_found
+from nuggets.search.clear_answer import describe_gaps
 
 LINE = AT_A_GLANCE  # of a note in an index: enough to decide whether to open it
 PAGE = 30_000  # characters of a note shown at once: hosts cut an answer at about 25,000 tokens
@@ -112,12 +112,12 @@ def _search_notes(
 ) -> Answer:
     filters: Json = {"nugget": nugget, "scope": scope, "type": type, "tag": tag}
     results = call.shelf.search_notes(query, limit, session=call.session, **filters)
-    index, told = _index(call, results), describe_little_found(results)
+    index, told = _index(call, results), describe_gaps(results)
     if not told:
         return index
     shape = {
         **index.structured,
-        "littleFound": True,
+        "littleFound": results[0].little_found,
         "knownWords": list(results[0].known_words),
         "unknownWords": list(results[0].unknown_words),
     }
