@@ -20,7 +20,6 @@ from nuggets.facts.key_words import (
     telling_places,
     word_kinds,
 )
-from nuggets.language.everyday_words import ANY_LANGUAGE, is_everyday
 from nuggets.language.word_lists import ENGLISH, abbreviations, contrasts
 from nuggets.named_tuple import NamedTuple
 
@@ -79,13 +78,20 @@ class KeyFit(NamedTuple):
         if alone:
             names = ", ".join(map(repr, alone))
             reasons.append(f"{names} {'are' if alone[1:] else 'is'} in the key only")
-        spoken = {ENGLISH, self.language}.intersection(ANY_LANGUAGE)
-        for typed, meant in self.misspelt:
-            if is_everyday(typed, spoken):  # so it may be no slip: "label" for "level"
-                reasons.append(f"{typed!r} is read as {meant!r}")
+        reasons += [f"{typed!r} is read as {meant!r}" for typed, meant in self._likely_words()]
         if self.swapped:
             reasons.append(f"{' and '.join(map(repr, self.swapped))} change places in the key")
         return ", ".join(reasons)
+
+    def _likely_words(self) -> list[tuple[str, str]]:
+        """The misspelt words that may be no slips, because they are words of their own: "label" for
+        "level"."""
+        if not self.misspelt:
+            return []
+        from nuggets.language.everyday_words import ANY_LANGUAGE, is_everyday
+
+        spoken = {ENGLISH, self.language}.intersection(ANY_LANGUAGE)
+        return [pair for pair in self.misspelt if is_everyday(pair[0], spoken)]
 
 
 def probabilities(scores: Sequence[float]) -> list[float]:
