@@ -323,10 +323,10 @@ def _end_of_order(text: str) -> int:
     """The same for a phrase of remembering, which may have its object inside: "keep it in mind"."""
     end = _end_of_phrase(text, "remember")
     verb, _, rest = text.partition(" ")
-    thing, _, rest = rest.partition(" ")
-    if not end and thing.lower() in _phrases("that"):
-        end = _end_of_phrase(f"{verb} {rest}", "remember")
-        end += len(f"{thing} ") if end > len(verb) else -end
+    if not end and (thing := _end_of_phrase(rest, "that")):
+        without = f"{verb} {rest[thing:].lstrip()}"
+        end = _end_of_phrase(without, "remember")
+        end += len(text) - len(without) if end > len(verb) else -end
     return end
 
 
