@@ -6,14 +6,12 @@ import shutil
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from nuggets.domain.records import Changes, NuggetConfig
+from nuggets.domain.records import Changes
 from nuggets.errors import StoreCorrupt
 from nuggets.stores import exports
-from nuggets.stores.exports import write
 from nuggets.stores.sqlite.store import SqliteStore
 from store_samples import (
     contents,
@@ -88,27 +86,6 @@ def test_only_the_files_of_changed_nuggets_are_written(store: SqliteStore, tmp_p
     put(store, note(2, nugget_name="other"))
 
     assert os.stat(nugget_of(tmp_path)) == before
-
-
-def test_only_a_nugget_that_changed_is_read_and_made_again(
-    store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(store, note(4, nugget_name="other"))
-    made, make = [], write.nugget_text
-
-    def noted(config: NuggetConfig, *rest: Any) -> bytes:
-        made.append(config.name)
-        return make(config, *rest)
-
-    monkeypatch.setattr(write, "nugget_text", noted)
-    put(store, note(5, nugget_name="other"))
-    touch(store, note(1).id, "s1")
-    put(store, note(6, kind="note", title="Free too"))
-    store.write(Changes(put_nuggets=(NuggetConfig("other", dims=1024),)))
-    store.follow_exports()
-
-    assert made == ["other", "learnings", "other"]
-    assert exports_agree(tmp_path)
 
 
 def test_every_change_reaches_the_exports(store: SqliteStore, tmp_path: Path) -> None:

@@ -187,6 +187,6 @@ def test_a_file_that_was_put_in_place_by_a_process_that_then_died_takes_nothing_
 def register(directory: Path, rows: Sequence[Sequence[object]] = ()) -> list[Sequence[object]]:
     """The register of the files; `rows`: what it shall be."""
     with closing(sqlite3.connect(directory / "nuggets.db")) as database, database:
-        sql = "INSERT OR REPLACE INTO exports VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        sql = "INSERT OR REPLACE INTO exports VALUES (?, ?, ?, ?, ?, ?, ?)"
         database.executemany(sql, rows)
         return database.execute("SELECT * FROM exports").fetchall()

@@ -82,7 +82,6 @@ class Export(NamedTuple):
     status: str = ""
     edited: int = 0  # 1: an external edit that was imported; the file must be written again
     problem: str = ""  # why it cannot be imported, and is left as it is
-    source: str = ""  # of a nugget's file: the checksum of the rows that it shows, if we wrote it
 
     @property
     def is_sound(self) -> bool:

@@ -77,14 +77,13 @@ def refresh(
                 return
             files = _Files(documented_files(directory), exports(database), exported, renew=renew)
             state, names = SqlState(lambda: database), []
-            for rows in state.nugget_rows():
-                name = nugget_file(state.nuggets.parse(rows.fold, rows.config).name)
+            for config, facts in state.nuggets_with_facts():
+                name = nugget_file(config.name)
                 names.append(name)
-                source = f"{NUGGET_VERSION} {rows.checksum}"
-                if files.must_be_written(name) and not files.shows(name, source):
-                    text = nugget_text(*state.read_nugget(rows), exported)
+                if files.must_be_written(name):
+                    text = nugget_text(config, facts, exported)
                     if not files.is_current(name, checksum_of(text)):
-                        waiting.append(_write(directory, name, exported, [text], source))
+                        waiting.append(_write(directory, name, exported, [text]))
             if files.must_be_written(GRAPH):
                 known = None if renew else files.recorded.get(GRAPH)
                 parts = graph_parts(exported, fields, _graph_lines(directory, state.notes, known))
@@ -137,13 +136,6 @@ class _Files:
             return False
         return row.revision == self._revision or (not self._renew and row.checksum == checksum)
 
-    def shows(self, name: str, source: str) -> bool:
-        """Was the file made of rows with this checksum, and is that enough?"""
-        row = self.recorded.get(name)
-        if row is None or not row.is_sound or name not in self._files:
-            return False
-        return not self._renew and row.source == source
-
 
 def _graph_lines(
     directory: str, notes: SqlNotes, row: Export | None
@@ -171,11 +163,7 @@ def _graph_lines(
 
 
 def _write(
-    directory: str,
-    name: str,
-    exported: ExportedRevision,
-    parts: Iterable[bytes | memoryview],
-    source: str = "",
+    directory: str, name: str, exported: ExportedRevision, parts: Iterable[bytes | memoryview]
 ) -> _Rendered:
     """Write a file under a temporary name. Not synced: the database is the truth. It is dated back,
     so that a save within the same tick of the clock gets another time."""
@@ -184,7 +172,7 @@ def _write(
     private_directory(os.path.dirname(path))
     mtime_ns = time.time_ns() - _COARSEST_NS
     temporary = write_beside(path, map(checksum.add, parts), durable=False, mtime_ns=mtime_ns)
-    row = Export(name, exported.revision, exported.touch or 0, str(checksum), source=source)
+    row = Export(name, exported.revision, exported.touch or 0, str(checksum))
     return _Rendered(temporary, row)
 
 

@@ -58,7 +58,7 @@ TABLES = (
     "CREATE INDEX touches_by_revision ON touches (revision)",
     "CREATE TABLE exports (name TEXT PRIMARY KEY, revision INTEGER NOT NULL,"
     " touch INTEGER NOT NULL, checksum TEXT NOT NULL, status TEXT NOT NULL,"
-    " edited INTEGER NOT NULL, problem TEXT NOT NULL, source TEXT NOT NULL)",
+    " edited INTEGER NOT NULL, problem TEXT NOT NULL)",
 )
 
 MIGRATIONS: dict[int, tuple[str, ...]] = {}  # schema number -> statements that lead to it

@@ -10,14 +10,12 @@ from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
-from zlib import crc32
 
 from nuggets.domain.names_and_tags import title_form
 from nuggets.domain.records import MemoryNote, NoteKind, NuggetConfig
 from nuggets.domain.state import NoteCounts, Notes, chunks, placeholders
 from nuggets.errors import StoreCorrupt
 from nuggets.language.text import fold_case
-from nuggets.named_tuple import NamedTuple
 from nuggets.stores.sql.row_format import (
     LENGTH_OF_TITLE,
     note_of,
@@ -317,20 +315,6 @@ class SqlNuggets(Mapping[str, NuggetConfig]):
         return int(self._database().value("SELECT count(*) FROM nuggets"))
 
 
-class NuggetRows(NamedTuple):
-    """A nugget and its facts as they stand in the database: to read them takes ten times as long
-    as to see that they are the same as before."""
-
-    fold: str
-    config: str
-    facts: list[tuple[Any, ...]]  # id, record, hits, session, and what no file of a nugget shows
-
-    @property
-    def checksum(self) -> str:
-        shown = repr((self.config, [row[:4] for row in self.facts])).encode(errors="replace")
-        return f"{crc32(shown):08x}-{len(shown)}"
-
-
 class SqlState:
     """The current state; inside a transaction, that of one revision."""
 
@@ -341,7 +325,7 @@ class SqlState:
         self.nuggets = SqlNuggets(database, damage)
         self.marks = SqlMarks(database)
 
-    def nugget_rows(self) -> Iterator[NuggetRows]:
+    def nuggets_with_facts(self) -> Iterator[tuple[NuggetConfig, list[MemoryNote]]]:
         """Every nugget, oldest first, with its facts that are not archived."""
         sql = (
             "SELECT g.fold, g.config, n.id, n.record, r.hits, r.session, r.sessions, r.accessed_at"
@@ -349,13 +333,9 @@ class SqlState:
             " ON n.nugget = g.fold AND n.kind = 'fact' AND n.hidden = 0"
             " LEFT JOIN recalls r ON r.place = n.place ORDER BY g.place, n.place"
         )
-        for (fold, config), rows in groupby(self._database().execute(sql), itemgetter(0, 1)):
-            yield NuggetRows(fold, config, [row[2:] for row in rows if row[2] is not None])
-
-    def read_nugget(self, rows: NuggetRows) -> tuple[NuggetConfig, list[MemoryNote]]:
-        facts = [self.notes.read(*row) for row in rows.facts]
-        config = self.nuggets.parse(rows.fold, rows.config)
-        return config, [fact for fact in facts if fact is not None]
+        for nugget, rows in groupby(self._database().execute(sql), itemgetter(0, 1)):
+            facts = [self.notes.read(*row[2:]) for row in rows if row[2] is not None]
+            yield self.nuggets.parse(*nugget), [fact for fact in facts if fact is not None]
 
     def keep(self) -> None:
         """Read each note and nugget once, until `forget`: nobody writes what is read here."""

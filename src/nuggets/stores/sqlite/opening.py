@@ -27,14 +27,14 @@ UNFINISHED_ERASURE = "unfinished erasure"  # the row in `meta`; its value is the
 
 # All in one statement, which takes a tenth of a millisecond: each of its own would take that, too.
 _REGISTERS = f"""
-    SELECT 'meta', name, value, 0, '', '', 0, '', '' FROM meta
-    UNION ALL SELECT 'mark', name, value, 0, '', '', 0, '', '' FROM marks
+    SELECT 'meta', name, value, 0, '', '', 0, '' FROM meta
+    UNION ALL SELECT 'mark', name, value, 0, '', '', 0, '' FROM marks
         WHERE name = '{UNFINISHED_PURGE}'
     UNION ALL SELECT 'export', {", ".join(Export._fields)} FROM exports
     UNION ALL SELECT 'now', '', data_version, EXISTS (
         SELECT 1 FROM commits WHERE action <> 'recall' AND revision > coalesce(
             (SELECT revision FROM exports WHERE name = '{GRAPH}'), 0)
-        ), '', '', 0, '', '' FROM pragma_data_version
+        ), '', '', 0, '' FROM pragma_data_version
 """
 
 
