@@ -99,6 +99,17 @@ def test_a_dry_run_lists_each_memory_that_would_be_shared(
     assert "Deutsch" not in told.out
 
 
+def test_nobody_looks_into_folders_beside_the_memories(team: Path, nuggets: Nuggets) -> None:
+    nuggets("project", "trust")
+    nested = team / "second" / ".nuggets" / "memories" / "drafts"
+    nested.mkdir()
+    (nested / "link.json").symlink_to("/etc/hostname")
+    done = nuggets("recall", "auth handler")
+
+    assert (done.code, done.err) == (0, "")
+    assert "Value: src/auth.py" in done.out
+
+
 def test_nothing_is_read_before_it_is_trusted_and_the_person_is_asked_once(
     team: Path, nuggets: Nuggets
 ) -> None:

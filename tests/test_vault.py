@@ -48,6 +48,19 @@ def test_a_note_is_a_file_as_obsidian_opens_it(shelf: NuggetShelf, vault: Path) 
     assert (vault / "learn" / "Keys.md").stat().st_mode & 0o777 == 0o600
 
 
+def test_a_folder_with_more_files_than_are_read_deletes_nothing(
+    shelf: NuggetShelf, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(12):
+        shelf.create_note("learn", f"Note {number}", f"Text {number}")
+    shelf.vault(vault)
+    monkeypatch.setattr("nuggets.maintenance.vault.MOST_FILES", 10)
+    done = shelf.vault(vault)
+
+    assert len(shelf.list_notes()) == 12
+    assert "only the first 10 files were read" in done.problems
+
+
 def test_two_thousand_files_come_back_and_no_byte_of_the_untouched_changes(
     shelf: NuggetShelf, vault: Path
 ) -> None:

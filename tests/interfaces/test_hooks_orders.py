@@ -42,6 +42,12 @@ def kept(prompt: str) -> list[str]:
         ("Keep this in mind: the van is at the garage", "the van is at the garage"),
         ("Write this down: the van is at the garage", "the van is at the garage"),
         ("Garde cela en mémoire : le port est fermé", "le port est fermé"),
+        ("save this to memory: we use tabs", "we use tabs"),
+        ("keep  the following in mind: we use tabs", "we use tabs"),
+        (
+            "Remember: the İzmir office is closed on Mondays",
+            "the İzmir office is closed on Mondays",
+        ),
         ("Merk dir bitte, dass der Server nachts aus ist.", "der Server nachts aus ist"),
         ("Recuerda que usamos pnpm", "usamos pnpm"),
         ("Retiens que la réunion est le lundi", "la réunion est le lundi"),

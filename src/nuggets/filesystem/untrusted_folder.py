@@ -131,10 +131,18 @@ def remove_plain(folder: int, name: str) -> None:
 
 
 def find_files(
-    folder: int, ending: str | tuple[str, ...], most: int, *, shown: Container[str] = ()
+    folder: int,
+    ending: str | tuple[str, ...],
+    most: int,
+    *,
+    shown: Container[str] = (),
+    levels: int = MOST_LEVELS,
 ) -> tuple[list[FoundFile], list[str]]:
     """The plain files below the folder with this ending, and what was left out. Hidden ones, and
-    what lies in hidden directories, belong to other programs, except for names in `shown`."""
+    what lies in hidden directories, belong to other programs, except for names in `shown`.
+
+    `levels`: of directories below the folder; with 0 nobody looks into one.
+    """
     found: list[FoundFile] = []
     problems: list[str] = []
     waiting = [("", 0)]
@@ -145,9 +153,9 @@ def find_files(
                 if entry.name.startswith(".") and entry.name not in shown:
                     continue
                 if entry.is_dir(follow_symlinks=False):
-                    if level < MOST_LEVELS:
+                    if level < levels:
                         waiting.append((path, level + 1))
-                    else:
+                    elif levels:
                         problems.append(f"{path!r:.80}: nested too deeply")
                 elif entry.name.endswith(ending):
                     status = entry.stat(follow_symlinks=False)

@@ -17,7 +17,6 @@ from nuggets.errors import InvalidInput
 from nuggets.filesystem.atomic_files import unwritable
 from nuggets.filesystem.current_project import SHARED_FOLDER
 from nuggets.filesystem.untrusted_folder import (
-    FoundFile,
     digest_of,
     find_files,
     open_below,
@@ -240,15 +239,9 @@ def shared_fingerprint(root: str) -> str:
     """Changes when a file is added, removed or written; "" if there is no folder."""
     try:
         with _folder(root, create=False) as folder:
-            return digest_of(repr(_list_files(folder)).encode())
+            return digest_of(repr(find_files(folder, SUFFIX, MOST_FILES, levels=0)).encode())
     except OSError:
         return ""
-
-
-def _list_files(folder: int) -> tuple[list[FoundFile], list[str]]:
-    """Those of the folder itself, and what was left out."""
-    files, problems = find_files(folder, SUFFIX, MOST_FILES)
-    return [file for file in files if os.sep not in file.path], problems
 
 
 def read_shared_files(root: str) -> SharedFiles:
@@ -257,7 +250,7 @@ def read_shared_files(root: str) -> SharedFiles:
     problems: list[str] = []
     try:
         with _folder(root, create=False) as folder:
-            files, problems = _list_files(folder)
+            files, problems = find_files(folder, SUFFIX, MOST_FILES, levels=0)
             for file in files:
                 try:
                     name = file.path.removesuffix(SUFFIX)

@@ -209,6 +209,8 @@ class Vault:
                 "notes was deleted, and they are written again"
             )
             removed = []
+        if len(scan.found) >= MOST_FILES:  # the listing was cut, so what it lacks may be there
+            removed = []
         calls = self._calls(ids, notes)
         base, shapes = MemoryState(), []
         for path, file in scan.edited.items():

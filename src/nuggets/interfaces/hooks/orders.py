@@ -297,8 +297,10 @@ def _has_phrase(text: str, *roles: str) -> bool:
 
 def _find_phrases(text: str, role: str) -> list[_Place]:
     """Where phrases of a role stand as whole words; of those that overlap the first and longest."""
-    lower, found = text.lower(), []
-    said = lower if len(lower) == len(text) else text  # the places are those of the text
+    found = []
+    said = text.lower()
+    if len(said) != len(text):  # "İ" has two letters then; the places are those of the text
+        said = "".join([low if len(low := letter.lower()) == 1 else letter for letter in text])
     for phrase in _phrases(role):
         start = said.find(phrase)
         while start >= 0:
@@ -323,11 +325,12 @@ def _end_of_order(text: str) -> int:
     """The same for a phrase of remembering, which may have its object inside: "keep it in mind"."""
     end = _end_of_phrase(text, "remember")
     verb, _, rest = text.partition(" ")
-    if not end and (thing := _end_of_phrase(rest, "that")):
-        without = f"{verb} {rest[thing:].lstrip()}"
-        end = _end_of_phrase(without, "remember")
-        end += len(text) - len(without) if end > len(verb) else -end
-    return end
+    thing = next(
+        (place.end for place in _find_phrases(rest.lstrip(), "that")[:1] if not place.start), 0
+    )
+    without = f"{verb} {rest.lstrip()[thing:].lstrip()}"
+    inside = _end_of_phrase(without, "remember") if thing else 0
+    return max(end, len(text) - len(without) + inside) if inside > len(f"{verb} ") else end
 
 
 def _skip_phrases(text: str, role: str) -> str:

@@ -7,7 +7,7 @@ Only memories of this project and of no project; those of other projects are nev
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from math import log
 from typing import TYPE_CHECKING
@@ -108,8 +108,7 @@ def start_context(
     lines_by_id: dict[str, str] = {}
     for group in groups:
         untold = [note for note in group if note.id not in lines_by_id]
-        titles = _titles_of(untold) if group is unknown else {}
-        lines_by_id |= _lines_within(shelf, untold, room, titles)
+        lines_by_id |= _lines_within(shelf, untold, room, leaves_titles=group is unknown)
     rest = _name_rest([note for note in unknown if note.id not in lines_by_id], room)
     text = quoted_block(START_HEADING, [*first, *lines_by_id.values(), *rest])
     return f"{text}\n{STANDING_ORDER}" if text else "", [*loaded, *lines_by_id]
@@ -221,19 +220,20 @@ def _weight(note: MemoryNote, promote_after: int) -> tuple[bool, bool, int, str]
 
 
 def _lines_within(
-    shelf: "NuggetShelf", notes: Iterable[MemoryNote], room: _Room, titles: Mapping[str, str]
+    shelf: "NuggetShelf", notes: Sequence[MemoryNote], room: _Room, *, leaves_titles: bool
 ) -> dict[str, str]:
     """By note id, the lines for which there is room, as long as few are too long for it. Half of
     the room is left to what follows. If that is the titles of the rest, it is no more than these
     need, and nothing before a preference, which is to be followed without being asked for."""
     lines: dict[str, str] = {}
-    needed = {note_id: estimate_tokens(title) + 1 for note_id, title in titles.items()}
+    named = notes[:MOST_TITLES] if leaves_titles else ()
+    needed = {note.id: estimate_tokens(note.title[:TITLE_CHARACTERS]) + 1 for note in named}
     half, too_long = room.tokens // 2, 0
-    waiting = sum(needed.values()) if titles else half
+    waiting = sum(needed.values()) if leaves_titles else half
     for note in notes:
         line = _start_line(note, caveats_in_time(shelf, note))
         others = waiting - needed.get(note.id, 0)
-        is_asked_for = not titles or note.type != "preference"
+        is_asked_for = not leaves_titles or note.type != "preference"
         if room.take(line, min(half, others) if is_asked_for else 0):
             lines[note.id], waiting = line, others
             continue
@@ -243,17 +243,13 @@ def _lines_within(
     return lines
 
 
-def _titles_of(notes: Sequence[MemoryNote]) -> dict[str, str]:
-    """By note id, short titles for which there may be room."""
-    return {note.id: safe_line(note.title, TITLE_CHARACTERS) for note in notes[:MOST_TITLES]}
-
-
 def _name_rest(notes: Sequence[MemoryNote], room: _Room) -> list[str]:
     """How many memories are left out, with the titles for which there is room: the agent cannot
     ask for what it does not know of."""
     if not notes:
         return []
-    titles = takewhile(lambda title: room.take_part(f"{title};"), _titles_of(notes).values())
+    short = (safe_line(note.title, TITLE_CHARACTERS) for note in notes[:MOST_TITLES])
+    titles = takewhile(lambda title: room.take_part(f"{title};"), short)
     return [": ".join(filter(None, [MORE.format(len(notes)), "; ".join(titles)]))]
 
 
