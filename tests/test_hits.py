@@ -203,3 +203,36 @@ def test_a_session_whose_record_is_gone_still_counts(shelf: NuggetShelf) -> None
     shelf.merge_notes(kept.id, merged.id, "the same")
 
     assert counted(shelf, kept.title) == [("s1", "")]
+
+
+def test_of_one_key_in_two_nuggets_none_counts_unless_the_question_names_the_nugget(
+    shelf: NuggetShelf,
+) -> None:
+    for nugget in ("staging", "production"):
+        shelf.remember(nugget, "db host", f"{nugget}.internal")
+    for session in ENOUGH_SESSIONS:
+        assert shelf.recall("db host", session=session).found
+    assert hits(shelf) == {}
+
+    asked = shelf.recall("production db host", session="s")
+    assert (asked.answer, asked.nugget, asked.doubt) == ("production.internal", "production", "")
+    assert hits(shelf) == {"db host": 1}
+
+
+@pytest.mark.parametrize(
+    ("title", "question"),
+    [
+        ("Budget 2025", "what is the budget for 2026?"),
+        ("Offsite March", "where is the offsite in April?"),
+        ("Dentist 5 October", "dentist on 6 October"),
+    ],
+)
+def test_a_note_on_another_number_or_date_is_no_answer(
+    shelf: NuggetShelf, title: str, question: str
+) -> None:
+    shelf.create_note("home", title, "It is settled and written down here.")
+    result, near = shelf.recall_or_search(question, session="s")
+
+    assert not result.found
+    assert not any(one.clear_answer for one in near)
+    assert hits(shelf) == {}

@@ -52,6 +52,7 @@ def kept(prompt: str) -> list[str]:
         ("Recuerda que usamos pnpm", "usamos pnpm"),
         ("Retiens que la réunion est le lundi", "la réunion est le lundi"),
         ("请记住：测试用英文写", "测试用英文写"),
+        ("覚えておいて、金曜日にデプロイします", "金曜日にデプロイします"),
         ("Remember these:\n- tabs\n- no semicolons", "- tabs\n- no semicolons"),
     ],
 )
@@ -319,6 +320,25 @@ def test_what_is_said_of_one_thing_forgets_and_replaces_no_other(
 
     assert ids["backend port"] in told["hookSpecificOutput"]["additionalContext"]
     assert facts(directory, project) == {"test cmd": "make test", "backend port": "8080"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "prompt"),
+    [
+        ("staging_host", "stg.x", "Forget the production host."),
+        ("left_key", "in the drawer", "forget the right key"),
+        ("deploys", "We never deploy on Fridays", "Forget that we do deploy on Fridays."),
+        ("Lieferung", "Wir liefern nicht mehr mit DHL", "vergiss, dass wir mit DHL liefern"),
+    ],
+)
+def test_a_sibling_or_the_opposite_is_not_forgotten(
+    tmp_path: Path, project: Path, key: str, value: str, prompt: str
+) -> None:
+    directory = tmp_path / "shelf"
+    filled(directory, project, **{key: value}, other="xyz")
+
+    assert "archived" not in answer(directory, project, prompt)["systemMessage"]
+    assert len(facts(directory, project)) == 2
 
 
 def test_the_title_of_a_list_has_its_items_without_their_marks(

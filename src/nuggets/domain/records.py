@@ -456,10 +456,8 @@ class RecallResult(NamedTuple):
 
     @property
     def is_clear(self) -> bool:
-        """Whether it counts as recalled: surely meant, and nothing speaks against it; or asked by
-        its very key."""
-        is_sure = self.probability >= CLEAR_PROBABILITY and not self.doubt
-        return self.match == "exact" or is_sure
+        """Whether it counts as recalled: surely meant, and nothing speaks against it."""
+        return self.probability >= CLEAR_PROBABILITY and not self.doubt
 
 
 class SearchNotesResult(NamedTuple):

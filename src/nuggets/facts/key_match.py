@@ -96,12 +96,13 @@ def compare_keys(
     """The keys that share a word with the question, and how they fit: those that the project sees,
     or the foreign ones."""
     facts = table.with_words(words.of_keys, question.nugget, question.project, foreign=foreign)
-    thresholds = {name: question.threshold(name) for name in {fact.nugget for fact in facts}}
+    nuggets = {fact.nugget for fact in facts}
+    settings = {name: (question.threshold(name), split_words(name)) for name in nuggets}
     by_key: dict[str, list[Candidate]] = {}
     for fact in facts:
         by_key.setdefault(fact.key, []).append(fact)
     fits = (
-        (fact, fit_key(words, fact.key, fact.words.split(), thresholds[fact.nugget]))
+        (fact, fit_key(words, fact.key, fact.words.split(), *settings[fact.nugget]))
         for alike in by_key.values()
         for fact in (first_in_precedence(alike, question.project) if len(alike) > 1 else alike)
     )

@@ -6,7 +6,7 @@ e^score / (1 + Σ e^score) over all these keys. So keys that fit equally well sh
 stands for "none of them".
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import exp
 
 from nuggets.facts.key_words import (
@@ -20,7 +20,7 @@ from nuggets.facts.key_words import (
     telling_places,
     word_kinds,
 )
-from nuggets.language.word_lists import ENGLISH, abbreviations, contrasts
+from nuggets.language.word_lists import abbreviations, contrasts
 from nuggets.named_tuple import NamedTuple
 
 EXACT = 0.99  # that the key itself was meant, where the question is the key: measured 1.00
@@ -53,7 +53,6 @@ class KeyFit(NamedTuple):
     swapped: tuple[str, ...] = ()  # two words of the question that change places in the key
     unasked: tuple[str, ...] = ()  # words of the key that the question lacks, if it lacks half
     misspelt: tuple[tuple[str, str], ...] = ()  # words of the question, and those of the key
-    language: str = ENGLISH  # of the question
 
     @property
     def score(self) -> float:
@@ -78,20 +77,10 @@ class KeyFit(NamedTuple):
         if alone:
             names = ", ".join(map(repr, alone))
             reasons.append(f"{names} {'are' if alone[1:] else 'is'} in the key only")
-        reasons += [f"{typed!r} is read as {meant!r}" for typed, meant in self._likely_words()]
+        reasons += [f"{typed!r} is read as {meant!r}" for typed, meant in self.misspelt]
         if self.swapped:
             reasons.append(f"{' and '.join(map(repr, self.swapped))} change places in the key")
         return ", ".join(reasons)
-
-    def _likely_words(self) -> list[tuple[str, str]]:
-        """The misspelt words that may be no slips, because they are words of their own: "label" for
-        "level"."""
-        if not self.misspelt:
-            return []
-        from nuggets.language.everyday_words import ANY_LANGUAGE, is_everyday
-
-        spoken = {ENGLISH, self.language}.intersection(ANY_LANGUAGE)
-        return [pair for pair in self.misspelt if is_everyday(pair[0], spoken)]
 
 
 def probabilities(scores: Sequence[float]) -> list[float]:
@@ -147,14 +136,20 @@ class QuestionWords:
 
 
 def fit_key(
-    question: QuestionWords, key: str, key_words: Sequence[str], threshold: float
+    question: QuestionWords,
+    key: str,
+    key_words: Sequence[str],
+    threshold: float,
+    nugget_words: Collection[str] = (),
 ) -> KeyFit | None:
     """How a question fits a key; None if they have no word in common.
 
-    `threshold`: so large a share of a word's letters must be right.
+    `threshold`: so large a share of a word's letters must be right. `nugget_words`: of the name of
+    the nugget, which a question may say too.
     """
     pairs = question.pair(key_words, 1 - threshold)
     meant, typed = set(pairs), {i for i, _ in pairs.values()}
+    typed.update(i for i in question.telling if question.words[i] in nugget_words)
     slips = sum([share for _, share in pairs.values()])
     scope = scope_length(key)
     kinds = word_kinds(key_words, question.language)
@@ -172,6 +167,8 @@ def fit_key(
         return None
     asked = {i: kind for i, kind in question.kinds.items() if i not in typed}
     known = {j: kind for j, kind in kinds.items() if j not in meant and j >= scope}
+    if _has_number(question.words, asked) and _has_number(key_words, known):
+        return None  # another number is another thing, wherever it stands
     only_asked, only_known = _compare_negations(asked, typed, known, meant)
     swapped = _find_swapped(question, key_words, telling, pairs)
     is_opposite = only_asked is not None or only_known is not None or bool(swapped)
@@ -204,8 +201,11 @@ def fit_key(
         tuple(question.words[i] for i in swapped),
         unasked if 2 * len(unasked) >= len(telling) else (),
         tuple((question.words[i], key_words[j]) for j, (i, share) in pairs.items() if share),
-        question.language,
     )
+
+
+def _has_number(words: Sequence[str], places: Iterable[int]) -> bool:
+    return any(digits(words[place]) for place in places)
 
 
 def _compare_negations(

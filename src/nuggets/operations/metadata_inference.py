@@ -328,6 +328,8 @@ def is_personal(text: str) -> bool:
     folded = fold_case(text.replace("’", "'"))
     spoken = {part for token in folded.split() for part in (token, *tokens(token))}
     words = _personal_words()
+    for we in filter(is_unspaced, map(fold_case, order_phrases()["we"])):
+        folded = folded.replace(we, " ")  # "we" has the sign of "I" in it
     return not words.isdisjoint(spoken) or any(
         word in folded for word in words if is_unspaced(word)
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nuggets.domain.records import NoteFilterOptions, SearchNotesResult
 from nuggets.domain.visibility import is_foreign, visible_projects
 from nuggets.language.text import fold_case, tokens
+from nuggets.search.clear_answer import names_another_time
 from nuggets.search.note_analyzer import LABEL, to_storable
 from nuggets.search.postings import BLOCK, term_key
 from nuggets.search.query import QueryReader
@@ -248,6 +249,8 @@ class Search:
         states all of it."""
         if self._question and tokens(fold_case(note.title)) == self._question:
             return 1.0
+        if names_another_time(self._text, f"{note.title}\n{note.content}\n{' '.join(note.tags)}"):
+            return 0.0
         return stated_share(self._topical, signal)
 
     def _words_by_knowledge(self) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -25,7 +25,9 @@ from nuggets.interfaces.hooks.orders import (
     waiting_orders,
 )
 from nuggets.interfaces.hooks.prompt_context import rank_memories
-from nuggets.language.text import estimate_tokens, one_line, shorten
+from nuggets.language.languages import stems
+from nuggets.language.text import estimate_tokens, fold_case, one_line, shorten, tokens, words
+from nuggets.language.word_lists import stances
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.metadata_inference import is_personal
 
@@ -149,12 +151,27 @@ def _find_near(shelf: "NuggetShelf", *texts: str) -> list[MemoryNote]:
 def _forget(shelf: "NuggetShelf", order: Order) -> Done:
     """Archive the one memory that is plainly meant."""
     meant = meant_to_forget(shelf, order.text)
-    if len(meant) != 1 or shares_said(order.text, meant) != [1.0]:  # it says something else too
+    if not _is_plain(order.text, meant):
         how = "which memory is meant is not plain" if meant else "memory has nothing on it"
         return Done((f"Nuggets: not forgotten: {how}: {one_line(order.text, TEXT_SHOWN)}",))
     shelf.delete_note(meant[0].id)
     text = one_line(f"{meant[0].title}: {meant[0].content}", TEXT_SHOWN)
     return Done((f"Nuggets: archived: {text}{_undo(shelf)}",))
+
+
+def _is_plain(what: str, meant: Sequence[MemoryNote]) -> bool:
+    """Is it one memory that has all that is said, whose whole title is said, and that does not
+    negate it? "The production host" is not `staging host`, nor "we deploy on Fridays" the rule
+    against it."""
+    if len(meant) != 1 or shares_said(what, meant) != [1.0]:
+        return False
+    title, content = meant[0].title, meant[0].content
+    has_title = set(stems(words(title))) <= set(stems(words(what)))
+    return has_title and _negates(f"{title} {content}") == _negates(what)
+
+
+def _negates(text: str) -> bool:
+    return not stances()["negations"].isdisjoint(map(fold_case, tokens(text)))
 
 
 def meant_to_forget(shelf: "NuggetShelf", what: str) -> list[MemoryNote]:
@@ -195,7 +212,7 @@ def ask_about_order(shelf: "NuggetShelf", order: Order) -> str:
     if order.refusal == MAY_BE_SECRET:
         return SECRET_ASK
     meant = meant_to_forget(shelf, order.text) if order.kind == "forget" else []
-    is_plain = len(meant) == 1 and shares_said(order.text, meant) == [1.0]
+    is_plain = _is_plain(order.text, meant)
     return _line(FORGET_ASK, meant, before=":", after="") if meant and not is_plain else ""
 
 

@@ -66,10 +66,10 @@ _TAGGED = re.compile(  # text between tags, or after a tag that begins a line
 _SPEECH = re.compile(  # quoted sentences; atomic, so that no text takes long
     r'["“](?=[^.!?"”]*+(?>(?:[.!?](?!\s)[^.!?"”]*+)*)[.!?]\s)[^"”]*+["”]'
 )
-_ENDS = ".!;,:。！；，： \t"
-_PAUSES = tuple(",;:，；：")
+_ENDS = ".!;,:。！；，、： \t"
+_PAUSES = tuple(",;:，；、：")
 _BLANK = re.compile(r"\s")
-_CLAUSE_END = re.compile(r"[,;.，；。]|\s(?:but|and|because|since|und|weil|y|porque|et|car)\s")
+_CLAUSE_END = re.compile(r"[,;.，；、。]|\s(?:but|and|because|since|und|weil|y|porque|et|car)\s")
 
 
 class Order(NamedTuple):
@@ -318,7 +318,7 @@ def _find_phrases(text: str, role: str) -> list[_Place]:
 def _end_of_phrase(text: str, role: str) -> int:
     """Where the phrase ends that a text begins with, and its comma or colon; 0 without one."""
     end = next((place.end for place in _find_phrases(text, role)[:1] if not place.start), 0)
-    return end + (text[end : end + 1] in (",", ":", "，", "：")) if end else 0
+    return end + (text[end : end + 1] in (",", ":", "，", "、", "：")) if end else 0
 
 
 def _end_of_order(text: str) -> int:

@@ -29,6 +29,7 @@ from nuggets.interfaces.hooks.memory_lines import (
     session_lines,
     title_part,
 )
+from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.session_notes import read_session_request
 
@@ -106,7 +107,11 @@ def _show(
 ) -> tuple[str, list[str]]:
     """The notes as text, without those that were shown, and their ids."""
     now, new = times.now(), [note for note in notes if note.id not in shown_ids]
-    lines = [_line(note, now, PROMPT_LINE, caveats_in_time(shelf, note)) for note in new]
+    titles = [fold_case(note.title) for note in new]
+    lines = []
+    for note, title in zip(new, titles, strict=True):
+        place = [f"nugget {note.nugget_name}"] if titles.count(title) > 1 else []
+        lines.append(_line(note, now, PROMPT_LINE, [*place, *caveats_in_time(shelf, note)]))
     return quoted_block("From memory, on this prompt", lines), [note.id for note in new]
 
 
