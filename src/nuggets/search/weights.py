@@ -37,7 +37,7 @@ class Weights(NamedTuple):
 
     # Parts of the text signal, beside the question's words (1.0).
     named: float = 0.2  # the question names the note's title
-    group: float = 0.3  # notes with the same tag have the words
+    group: float = 0.2  # notes with the same tag have the words
     date: float = 0.2  # the question names the note's day
     date_reach: float = 7  # days after it on which notes still speak of it
     when: float = 0.1  # asked when, and the note says when
