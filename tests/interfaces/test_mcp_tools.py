@@ -68,7 +68,8 @@ def test_a_remembered_fact_is_recalled_fenced_with_its_source_and_age(tmp_path: 
 
     assert result.structured_content["answer"] == "pytest -q"
     assert result.structured_content["match"] == "fuzzy"
-    assert said(result).startswith("Probability 0.99 that this is what was meant.\n")
+    told = "Probability 0.99 that this is what was meant; 'tset' is read as 'test'.\n"
+    assert said(result).startswith(told)
     assert 'source="agent_reflection"' in said(result)
     assert 'age="just now"' in said(result)
     assert "\npytest -q\n</nuggets-memory>" in said(result)

@@ -3,14 +3,12 @@
 The one home of that rule: what counts as recalled, and whether `recall` found anything, follow it.
 """
 
-import re
 from collections.abc import Sequence
-from functools import cache
 
 from nuggets.domain.records import SearchNotesResult
 from nuggets.domain.visibility import is_foreign
 from nuggets.language.dates import date_labels, query_labels, written_dates
-from nuggets.language.text import words
+from nuggets.language.text import tokens, words
 from nuggets.search.weights import WEIGHTS
 
 RESULTS_COMPARED = 5  # results, the best, that are compared with each other and the question
@@ -40,16 +38,16 @@ def mark_clear_answer(
 def names_another_time(question: str, text: str) -> bool:
     """Does the question name a number, or a day or month, that the text has not? "The budget for
     2026" is not stated by what says "Budget 2025", however much else they share."""
-    if not set(_numbers().findall(text)).issuperset(_numbers().findall(question)):
+    numbers = set(filter(_has_digit, tokens(question.lower())))
+    if numbers and not numbers.issubset(tokens(text.lower())):
         return True
     dates = written_dates(question, words(question))
     labels = date_labels(text, words(text)) if dates else set()
     return any(date.month and labels.isdisjoint(query_labels(date)) for date in dates)
 
 
-@cache
-def _numbers() -> re.Pattern[str]:
-    return re.compile(r"\d+")
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
 
 
 def describe_gaps(results: Sequence[SearchNotesResult]) -> str:

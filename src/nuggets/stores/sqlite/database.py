@@ -383,7 +383,11 @@ def _refuse_other_files(path: str) -> None:
             f"{path} is empty: something cut the database off. It is left as it is. {WAY_OUT}"
         )
     for log in (f"{path}-wal", f"{path}-shm"):  # each process would lock the others out, and wait
-        if os.path.lexists(log) and not stat.S_ISREG((status := os.lstat(log)).st_mode):
+        try:
+            status = os.lstat(log)
+        except FileNotFoundError:  # another process may have closed the database just now
+            continue
+        if not stat.S_ISREG(status.st_mode):
             raise StoreError(
                 f"{log} is {_kind_of_file(status)}, and a file of SQLite belongs there. Nothing "
                 "was changed; move it away"
