@@ -222,3 +222,15 @@ PI_TOOLS = {
     "editNote": (("noteId", "newContent"), '"edit_note"'),
     "searchNotes": (("query",), '"search_notes"'),
 }
+
+
+def test_a_query_that_is_a_tag_or_the_subject_word_for_word_lifts_its_note(
+    shelf: NuggetShelf,
+) -> None:
+    shelf.create_note("kb", "One", "alpha", ["code-review"], subject="team:backend")
+    shelf.create_note("kb", "Two", "beta", ["review-code"], subject="backend:team")
+
+    for query in ("code-review", "team:backend"):
+        first, second = shelf.search_notes(query, session=None)
+        assert (first.note.title, second.note.title) == ("One", "Two")
+        assert first.text_score > second.text_score

@@ -15,6 +15,7 @@ from nuggets.domain.records import LeftNote, MemoryNote
 from nuggets.errors import Conflict, InvalidInput, NotFound, StoreError
 from nuggets.maintenance import reflection
 from nuggets.settings import load
+from nuggets.stores.process_lock import hold_shelf_lock
 from store_samples import open_directory, state_of
 
 NINE = datetime(2026, 3, 10, 9, 0)
@@ -39,6 +40,19 @@ def test_reflection_cleans_up_and_says_what_it_did(shelf: NuggetShelf) -> None:
     assert (result.inspected, result.rewritten) == (1, 1)
     assert shelf.get_note("Auth").content == "Uses JWT tokens."
     assert {change.type for change in result.changes} == {"rewrite", "tag"}
+
+
+def test_recalls_that_met_a_locked_shelf_count_before_hits_decide(tmp_path: Path) -> None:
+    directory = tmp_path / "shelf"
+    with NuggetShelf(directory, project="") as shelf:
+        shelf.remember("kb", "tmp port", "8080")
+        shelf.remember("kb", "release branch", "main")
+        with hold_shelf_lock(str(directory)):
+            recalled(shelf, "tmp port", 1)
+        assert shelf.reflect().hidden == 0
+        with hold_shelf_lock(str(directory)):
+            recalled(shelf, "release branch")
+        assert shelf.promote(tmp_path / "MEMORY.md") == 1
 
 
 def test_a_dry_run_changes_nothing(shelf: NuggetShelf) -> None:

@@ -174,6 +174,8 @@ class CleanUp:
     def reflect(self, nugget: str | None, limit: int | None, *, dry_run: bool) -> ReflectionResult:
         """One clean-up pass. It plans without the lock; notes that others change meanwhile are
         left as they are."""
+        if not dry_run:
+            self._transactions.store.count_waiting_recalls()
         notes_before, changes, result = self._plan(nugget, limit)
         if dry_run:
             return result
@@ -210,6 +212,7 @@ class CleanUp:
         if not is_on or not is_due(now, self._last_run_date(), self._hours()):
             return None
         self._transactions.settle()
+        self._transactions.store.count_waiting_recalls()
         today = now.date()
         notes_before, changes, result = self._plan(None, None)
 

@@ -229,11 +229,12 @@ class Search:
             return set()
         text = fold_case(self._text)
         phrase = " ".join(text.rstrip("?!.").split() or text.split())
-        return {
-            note_id
-            for note_id, note in self._notes(ids).items()
-            if _contains(note.content, phrase) or _contains(note.title, phrase)
-        }
+        found = set()
+        for note_id, note in self._notes(ids).items():
+            fields = (note.title, note.content, *note.tags, note.subject, note.scope, note.type)
+            if any(_contains(field, phrase) for field in fields):
+                found.add(note_id)
+        return found
 
     def _notes(self, ids: "Sequence[str]") -> "Mapping[str, MemoryNote]":
         """Notes by id; each is read once."""

@@ -1199,6 +1199,7 @@ class NuggetShelf:
         if dry_run:
             return self._memory_files.explain(file, self.project)
         self._transactions.settle()
+        self._transactions.store.count_waiting_recalls()
         done = self._memory_files.promote(file, self.project)
         if path is None:  # a host that began its own file leaves the shelf's behind
             self._memory_files.promote_to(self._memory_files.other_files(file, self.project))

@@ -215,6 +215,12 @@ class RecallFile:
             with self._open_and_lock() as descriptor:
                 write_all(descriptor, f"\n{lines}".encode())  # the last line may have been cut off
 
+    def is_empty(self) -> bool:
+        try:
+            return not (self._directory and os.path.getsize(self._path))
+        except OSError:
+            return True
+
     @contextmanager
     def take(self) -> Iterator[tuple[Touch, ...]]:
         """The recalls to commit inside; they are deleted if that succeeds.

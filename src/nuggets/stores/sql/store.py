@@ -528,6 +528,17 @@ class Store(ABC):
             if self.directory:
                 self._recall_file.append(touches)
 
+    def count_waiting_recalls(self) -> None:
+        """Count the recalls that met a locked shelf, before something is decided by recalls."""
+        if self._batch is None and (self._kept_touches or not self._recall_file.is_empty()):
+            with (
+                self.exclusive(),
+                self._mutex,
+                self._take_waiting_touches() as waiting,
+                self._transaction(),
+            ):
+                self._write_recalls(waiting)
+
     @cached_property
     def _recall_file(self) -> process_lock.RecallFile:
         return process_lock.RecallFile(self.directory)
