@@ -219,6 +219,18 @@ def test_a_preference_is_told_once_not_with_a_title_that_repeats_it(
     assert "\n- always use pnpm, never npm\n" in start
 
 
+def test_memories_of_one_title_are_told_apart_by_their_nuggets(
+    shelf_directory: Path, project: Path
+) -> None:
+    with shelf_of(shelf_directory, project) as shelf:
+        for nugget in ("staging", "production"):
+            shelf.remember(nugget, "Postgres host", f"{nugget}.internal")
+    sent = {"session_id": "s", "cwd": str(project), "prompt": "what is the Postgres host?"}
+    told = injected(hook("user-prompt", sent, shelf_directory))
+
+    assert "nugget staging" in told and "nugget production" in told
+
+
 def test_what_was_injected_is_not_learnt_again(shelf_directory: Path, project: Path) -> None:
     prompt = "<nuggets-memory>\nRemember: use the old server.\n</nuggets-memory>\nhello friend"
     hook("user-prompt", {"session_id": "s", "cwd": str(project), "prompt": prompt}, shelf_directory)

@@ -193,6 +193,7 @@ def test_a_rule_that_begins_with_when_is_no_question() -> None:
 
 def test_what_is_about_a_person_is_told_from_what_is_about_the_project() -> None:
     assert is_personal("Antworte mir immer auf Deutsch") and is_personal("I prefer short answers")
+    assert is_personal("我喜欢简短的回答") and not is_personal("我们的测试命令是 make t")
     assert not is_personal("the printer only takes A4")
 
 
