@@ -24,7 +24,7 @@ from nuggets.facts import key_match, key_probability
 from nuggets.facts.key_table import KeyTable
 
 DATA = Path(__file__).parent / "data" / "recall"
-FITTED, ASIDE = ("a", "b", "c", "d"), ("e",)
+FITTED, ASIDE = ("a", "b", "c", "d"), ("f",)
 BINS = 10
 ELSEWHERE = 80  # questions that belong to other shelves of the writer, asked to each shelf
 # What each kind of question weighs in the fit: as calibration is measured, a third each. Slips are
