@@ -212,7 +212,7 @@ def test_undo_takes_back_what_did_not_change_since_and_keeps_links_two_way(
     assert state.notes == current
 
 
-def test_a_recall_of_a_note_merged_away_counts_for_its_survivor() -> None:
+def test_a_note_that_was_recalled_meanwhile_waits_for_a_later_pass() -> None:
     words = (
         "the deploy script pushes the image to the registry and restarts staging workers, queues"
     )
@@ -221,10 +221,9 @@ def test_a_recall_of_a_note_merged_away_counts_for_its_survivor() -> None:
     changes, result = reflect(notes, LATER, ALL)
     current = notes | by_id(apply_touch(short, Touch(short.id, "s", AFTER)))
 
-    valid, _ = still_valid(changes, result, notes, current)
-    after = by_id(*valid.put)
-    assert after[long.id].hit_sessions == after[short.id].hit_sessions == ("s",)
-    assert after[long.id].hits == 1
+    valid, corrected = still_valid(changes, result, notes, current)
+    assert valid.put == ()
+    assert (corrected.merged, corrected.inspected) == (0, 0)
 
 
 def test_a_merge_with_a_changed_note_does_not_take_place() -> None:
