@@ -1,4 +1,5 @@
-"""Markdown: the fields before a text, between two lines `---`, and the code in it.
+"""Markdown: the fields before a text, between two lines `---`, the code in it, and the structure of
+its lines.
 
 Of YAML what such files have is read: texts, numbers, lists and objects, in lines or in brackets,
 and texts of several lines; JSON is part of it. What is more (anchors, types, a broken quotation) is
@@ -330,3 +331,107 @@ def continues_code(lines: Iterable[str]) -> list[bool]:
 def without_code(text: str) -> str:
     """The text without what stands between ``` marks, within a line too."""
     return _CODE.sub("\n", text)
+
+
+# --- the structure of lines -----------------------------------------------------------------------
+#
+# The part of CommonMark that decides where a list item may be inserted: fenced code, comments and
+# other HTML, headings that begin with `#`, and what belongs to a list item.
+
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_THEMATIC_BREAK = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
+_ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
+_COMMENT = re.compile(r" {0,3}<!--")
+_OTHER_HTML = re.compile(r" {0,3}<[A-Za-z/?!]")  # ends with an empty line
+
+
+class Heading(NamedTuple):
+    at: int  # its line
+    level: int
+    name: str
+
+
+class Structure(NamedTuple):
+    """The Markdown structure of some lines."""
+
+    plain: list[bool]  # False: inside code, a comment or other HTML
+    headings: list[Heading]
+    open_from: int | None  # the line where an unclosed block begins
+
+
+def structure(lines: Sequence[str]) -> Structure:
+    plain: list[bool] = []
+    headings: list[Heading] = []
+    while len(plain) < len(lines):
+        at = len(plain)
+        end, is_closed = _block_end(lines, at)
+        plain += [False] * (end - at)
+        if not is_closed:
+            return Structure(plain, headings, at)
+        if end == at:
+            plain.append(True)
+            heading = _HEADING.match(lines[at].removeprefix("\ufeff"))
+            if heading:
+                headings.append(Heading(at, len(heading[1]), heading[2] or ""))
+    return Structure(plain, headings, None)
+
+
+def _block_end(lines: Sequence[str], at: int) -> tuple[int, bool]:
+    """The line after the code or HTML that begins here, and whether it is closed.
+
+    Where nothing begins, the line itself.
+    """
+    text = lines[at]
+    fence = _opening_fence(text)
+    if fence:
+        for n in range(at + 1, len(lines)):
+            if fence.is_closed_by(lines[n]):
+                return n + 1, True
+            if fence.is_left_by(lines[n]):
+                return n, True
+        return len(lines), bool(fence.item_indent)
+    if _COMMENT.match(text):
+        last = next((n for n in range(at, len(lines)) if "-->" in lines[n]), None)
+        return (len(lines), False) if last is None else (last + 1, True)
+    if _OTHER_HTML.match(text):
+        return next((n for n in range(at, len(lines)) if is_blank(lines[n])), len(lines)), True
+    return at, True
+
+
+def _opening_fence(text: str) -> Fence | None:
+    """The fence that the line opens; None in indented code, where fences have no meaning."""
+    return None if text.expandtabs(4)[:4].isspace() else opening_fence(text)
+
+
+def item_end(lines: Sequence[str], plain: Sequence[bool], at: int) -> int:
+    """The line after the list item that begins at `at`."""
+    end = at + 1
+    while end < len(lines):
+        following = next((n for n in range(end, len(lines)) if not is_blank(lines[n])), None)
+        if following is None:
+            break
+        line = lines[following]
+        continues = following == end and plain[following] and not _begins_block(line)
+        if not (continues or line.startswith(("  ", "\t"))):
+            break
+        end = following + 1
+    return end
+
+
+def is_item(line: str) -> bool:
+    return _ITEM.match(line) is not None and _THEMATIC_BREAK.match(line) is None
+
+
+def is_blank(line: str) -> bool:
+    return not line.strip(" \t\ufeff")
+
+
+def continues_item(line: str) -> bool:
+    """Whether the line, below an item, goes on with its words."""
+    return not (is_blank(line) or _begins_block(line.lstrip()))
+
+
+def _begins_block(text: str) -> bool:
+    if text.lstrip(" ").startswith(">") or _opening_fence(text):
+        return True
+    return any(begins.match(text) for begins in (_ITEM, _HEADING, _OTHER_HTML, _THEMATIC_BREAK))

@@ -10,8 +10,11 @@ from nuggets.domain.state import SESSIONS_KEPT, State, apply_touch, merged_into,
 from nuggets.domain.visibility import is_foreign
 from nuggets.errors import Conflict, NotFound
 from nuggets.language.text import fold_case
-from nuggets.maintenance.promotion.entries import reverted_pins
-from nuggets.maintenance.promotion.written_entries import unchanged_files, without_taken_out
+from nuggets.maintenance.promotion.entries import (
+    reverted_pins,
+    unchanged_files,
+    without_taken_out,
+)
 from nuggets.maintenance.reflection.plan import with_whole_groups
 from nuggets.operations.notes_and_links import link_identity
 

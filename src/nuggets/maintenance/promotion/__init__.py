@@ -14,14 +14,17 @@ from nuggets.filesystem.atomic_files import remove_leftovers
 from nuggets.maintenance import ShelfContext
 from nuggets.maintenance.promotion import file_access
 from nuggets.maintenance.promotion.entries import (
+    WrittenEntries,
     counted_sessions,
     line_for,
+    line_hash,
     pin_marks,
     pinned_ids,
+    short_hash,
     why_not,
     with_caveats,
+    written_entries,
 )
-from nuggets.maintenance.promotion.entry_placement import header
 from nuggets.maintenance.promotion.file_access import replace_block
 from nuggets.maintenance.promotion.hand_edits import (
     ACTION,
@@ -30,17 +33,16 @@ from nuggets.maintenance.promotion.hand_edits import (
     EditImport,
     FileEdits,
     Shelf,
-    import_edits,
-)
-from nuggets.maintenance.promotion.merged_text import Promotion, merged_text
-from nuggets.maintenance.promotion.written_entries import (
-    WrittenEntries,
     entry_lines,
     has_entry,
-    line_hash,
+    import_edits,
     mentions_notes,
-    short_hash,
-    written_entries,
+)
+from nuggets.maintenance.promotion.merged_text import (
+    Promotion,
+    is_header,
+    is_heading,
+    merged_text,
 )
 from nuggets.operations.project_identity import recorded_locations
 from nuggets.stores.sql.state import SqlNotes
@@ -166,10 +168,9 @@ class MemoryFiles:
             return True
 
     def _without_entries(self, path: str, text: str) -> str:
-        rest = merged_text(text, {}, self.record_of(path), "", promote_after=self._promote_after)
-        own = {"", *header(self._promote_after)}
-        is_ours = all(line.strip() in own for line in rest.text.splitlines())
-        return "" if is_ours else rest.text
+        rest = merged_text(text, {}, self.record_of(path), "").text
+        lines = (line for line in rest.splitlines() if line.strip())
+        return "" if all(is_header(line) or is_heading(line) for line in lines) else rest
 
     # --- what people do to the lines ----------------------------------------------------------
 
@@ -284,7 +285,7 @@ class MemoryFiles:
         record = self.record_of(path)
         if note.id in record.entries and not self.has_entry(path, note.id):
             entries = {i: entry for i, entry in record.entries.items() if i != note.id}
-            written = WrittenEntries(entries, record.headings).to_json()
+            written = record._replace(entries=entries).to_json()
             mark = f"{FILE_MARK}{path}"
             marks[mark] = {**self._transactions.state.marks[mark], "written": written}
         return Changes(marks=marks)

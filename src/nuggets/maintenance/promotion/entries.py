@@ -1,13 +1,14 @@
-"""The entries of a memory file: which notes get one, the line of each, and the note after a person
-changed its line. Knows no file.
+"""The entries of a memory file: which notes get one, the line of each, the note after a person
+changed its line, and the record of the lines that were written. Knows no file.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from nuggets.domain.credentials import credential_kinds, memory_credential_kinds
 from nuggets.domain.host_markup import escape_host_markup
+from nuggets.domain.marks import FILE_MARK
 from nuggets.domain.names_and_tags import CONFIRMED
 from nuggets.domain.records import HitKind, MemoryNote, Touch
 from nuggets.domain.state import Notes, merged_into
@@ -272,3 +273,107 @@ def pinned_ids(marks: Mapping[str, Any], notes: Notes) -> frozenset[str]:
     ids = {mark.removeprefix(PIN_MARK) for mark in marks if mark.startswith(PIN_MARK)}
     merged = {target for note in notes.many(ids).values() for target in merged_into(note)}
     return frozenset(ids | merged)
+
+
+# --- the record of what was written to one file, a mark ------------------------------------------
+#
+# Hashes are stored instead of marks in the file, which people would see and could copy to other
+# lines, and instead of the lines themselves, which must not outlive a purge.
+
+# By hand: changed; deleted (declined); gone together with many others (missing). Not written again.
+Fate = Literal["written", "changed", "declined", "missing"]
+_WRAP = re.compile(r"[ \t]*(?:\r\n|\n|\r)[ \t]*")
+
+
+def unwrap_line(text: str) -> str:
+    """The words of an item in one line, as they were before someone wrapped it."""
+    return _WRAP.sub(" ", text)
+
+
+def line_hash(line: str) -> str:
+    """A prefix of the SHA-256 of the line, long enough to avoid collisions. Caveats come and go,
+    and are no edit, nor is where a line is wrapped."""
+    from hashlib import sha256
+
+    words = without_caveats(unwrap_line(line)).encode(errors="surrogateescape")
+    return sha256(words).hexdigest()[:24]
+
+
+def short_hash(line: str) -> str:
+    """The same for lines of people, of which there are many."""
+    return line_hash(line)[:12]
+
+
+class Entry(NamedTuple):
+    """The hash of an entry and what became of it."""
+
+    line: str  # hash
+    fate: Fate = "written"
+    memory: str = ""  # of a line in a person's words: hash of the line that we would write
+
+    @classmethod
+    def from_lines(cls, line: str, own_line: str) -> "Entry":
+        """Of a line in the file; `own_line`: as we would write it."""
+        digest, own_digest = line_hash(line), line_hash(own_line)
+        return cls(digest) if digest == own_digest else cls(digest, "changed", own_digest)
+
+    @property
+    def is_in_file(self) -> bool:
+        """Was the line in the file when that was last seen?"""
+        return self.fate == "written" or bool(self.memory)
+
+
+class WrittenEntries(NamedTuple):
+    """The entries that we wrote to one file."""
+
+    entries: Mapping[str, Entry] = {}  # by note id
+    others: frozenset[str] = frozenset()  # short hashes of people's own lines
+
+    def to_json(self) -> dict[str, Any]:
+        entries = {i: list(self.entries[i]) for i in sorted(self.entries)}
+        return {"entries": entries, "others": sorted(self.others)}
+
+    @classmethod
+    def from_json(cls, shape: Any) -> "WrittenEntries":
+        """Read a record; one that is invalid claims nothing, so its lines stay in the file."""
+        try:
+            entries = {i: Entry(*entry) for i, entry in shape["entries"].items()}
+            if all(entry.fate in get_args(Fate) for entry in entries.values()):
+                return cls(entries, frozenset(shape["others"]))
+        except (AttributeError, LookupError, TypeError):
+            pass
+        return cls()
+
+
+def written_entries(marks: Mapping[str, Any], mark: str) -> WrittenEntries:
+    """The record of one memory file among the marks."""
+    return WrittenEntries.from_json((marks.get(mark) or {}).get("written"))
+
+
+def unchanged_files(after: Mapping[str, Any], before: Mapping[str, Any]) -> set[str]:
+    """The marks of the memory files whose entries are the same in both."""
+    return {
+        mark
+        for mark in after
+        if mark.startswith(FILE_MARK)
+        and written_entries(after, mark).entries == written_entries(before, mark).entries
+    }
+
+
+def without_taken_out(
+    now: Mapping[str, Any], after: Mapping[str, Any], before: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The marks of the memory files without the entries that people took out of them between the
+    marks of `before` and `after`, so that these may be written again."""
+    marks: dict[str, Any] = {}
+    for mark in after:
+        if mark.startswith(FILE_MARK) and now.get(mark):
+            was, is_now = written_entries(before, mark).entries, written_entries(now, mark)
+            back = {
+                i: entry
+                for i, entry in is_now.entries.items()
+                if entry.fate != "declined" or i not in was or not was[i].is_in_file
+            }
+            if len(back) < len(is_now.entries):
+                marks[mark] = {**now[mark], "written": is_now._replace(entries=back).to_json()}
+    return marks

@@ -26,7 +26,7 @@ from nuggets.filesystem.atomic_files import (
 )
 from nuggets.filesystem.current_project import name_of, root_of
 from nuggets.filesystem.shelf_location import MEMORY_DIRECTORY
-from nuggets.maintenance.promotion.written_entries import line_hash
+from nuggets.maintenance.promotion.entries import line_hash
 
 T = TypeVar("T")
 NAME_CHARACTERS = 60  # of at most 4 bytes: file systems allow 255

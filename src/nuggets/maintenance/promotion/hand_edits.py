@@ -1,5 +1,5 @@
-"""What people did to our lines of a memory file since it was last seen, and what that changes on
-the shelf. Pure.
+"""Our lines of a memory file, found again; what people did to them since the file was last seen,
+and what that changes on the shelf. Pure.
 
 A changed line changes its memory, a deleted one archives it, one that is put back restores it. One
 commit, which `undo` takes back.
@@ -9,21 +9,27 @@ the same; only lines that were not there when the file was last seen can be chan
 lines are gone at once, nobody deleted them one by one: another version of the file is there.
 """
 
-from collections.abc import Callable, Collection, Mapping
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 
 from nuggets.domain.records import Changes, MemoryNote
 from nuggets.domain.state import MemoryState, State, load_state
 from nuggets.domain.three_way_merge import are_alike, are_too_many
 from nuggets.errors import NuggetsError
-from nuggets.maintenance.promotion.entries import apply_edit, entry_text, line_for, title_of
-from nuggets.maintenance.promotion.entry_placement import is_item, structure, unwrap_line
-from nuggets.maintenance.promotion.written_entries import (
+from nuggets.language.markdown import continues_item, is_blank, is_item, structure
+from nuggets.language.text import ELLIPSIS
+from nuggets.maintenance.promotion.entries import (
     Entry,
     WrittenEntries,
-    entry_lines,
+    apply_edit,
+    entry_text,
+    line_for,
     line_hash,
     short_hash,
+    title_of,
+    unwrap_line,
 )
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.lookups_before_write import FindAnchors, anchor_edit
@@ -36,6 +42,111 @@ ACTION = "edit_memory_file"
 CLIENT = Client("memory file", refuses_credentials=True, is_unattended=True)
 CHANGED_TOO = "the memory was changed too"
 _CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ")
+
+
+# --- finding entries ---------------------------------------------------------------------------
+
+TELLING_CHARACTERS = 4  # a shorter content occurs in any text
+_LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|$)")
+
+
+class Line(NamedTuple):
+    """A line, its line ending, and the id of the note whose entry it is; "" for other lines.
+
+    An item that someone wrapped is one line, with line endings inside.
+    """
+
+    text: str
+    end: str
+    owner: str = ""
+
+    @property
+    def is_blank(self) -> bool:
+        return is_blank(self.text)
+
+
+def parse_lines(text: str) -> list[Line]:
+    """The lines; `join_lines` gives the same text again."""
+    return [Line(match[1], match[2]) for match in _LINE.finditer(text) if match[0]]
+
+
+def join_lines(lines: Iterable[Line]) -> str:
+    return "".join(line.text + line.end for line in lines)
+
+
+def entry_lines(text: str, written: WrittenEntries, current: Iterable[str] = ()) -> list[Line]:
+    """The lines of a file, of which an item that someone wrapped is one, indented or not.
+
+    Below a line of ours that stands as it was written, or would be written now (`current`), lines
+    are a person's own, and so is what stood in the file when we last wrote it.
+    """
+    known = {entry.line for entry in written.entries.values()}
+    known |= {line_hash(line) for line in current}
+    lines: list[Line] = []
+    may_go_on = False
+    physical = parse_lines(text)
+    plain = structure([line.text for line in physical]).plain
+    for line, is_plain in zip(physical, plain, strict=True):
+        is_own = short_hash(line.text) in written.others
+        if may_go_on and is_plain and not is_own and continues_item(line.text):
+            wrapped = lines.pop()
+            line = Line(wrapped.text + wrapped.end + line.text, line.end)
+        else:
+            may_go_on = is_plain and is_item(line.text) and line_hash(line.text) not in known
+        lines.append(line)
+    return lines
+
+
+def owners_of(
+    lines: list[Line], wanted: Mapping[str, str], entries: Mapping[str, Entry]
+) -> dict[int, str]:
+    """The note id of each line that is an entry, as it would be written now or was written last.
+
+    A line that equals the current entry of a note counts as one even without a record, because a
+    crash may come between writing the file and writing the record.
+    """
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for n in range(len(lines) - 1, -1, -1):
+        if is_item(lines[n].text):
+            places[line_hash(lines[n].text)].append(n)
+    hashes = {i: line_hash(line) for i, line in wanted.items()} if places else {}
+    as_now = sorted(hashes, key=lambda i: (i not in entries or entries[i].line != hashes[i], i))
+    owners: dict[int, str] = {}
+    owned: set[str] = set()
+    for note_id, line in [
+        *((i, hashes[i]) for i in as_now),
+        *((i, entries[i].line) for i in sorted(entries)),
+    ]:
+        if note_id not in owned and places.get(line):
+            owners[places[line].pop()] = note_id
+            owned.add(note_id)
+    return owners
+
+
+def has_entry(text: str, note_id: str, written: WrittenEntries) -> bool:
+    """Whether the entry of a note is in the text as it was written."""
+    entry = written.entries.get(note_id)
+    return entry is not None and any(
+        line_hash(line.text) == entry.line for line in entry_lines(text, written)
+    )
+
+
+def mentions_notes(text: str, versions: Iterable[MemoryNote], written: WrittenEntries) -> bool:
+    """Whether a line of someone else has the title or the content of a version of a note."""
+    own_lines = {entry.line for entry in written.entries.values()}
+    other_text = "\n".join(
+        line.text for line in entry_lines(text, written) if line_hash(line.text) not in own_lines
+    )
+    return any(words in other_text for note in versions for words in _searched_texts(note))
+
+
+def _searched_texts(note: MemoryNote) -> list[str]:
+    head = title_of(note)
+    content = line_for(note).removeprefix(f"- {head}").removeprefix(": ").removesuffix(ELLIPSIS)
+    return [head, content] if len(content) >= TELLING_CHARACTERS else [head]
+
+
+# --- what people did ---------------------------------------------------------------------------
 
 
 class PersonEdits(NamedTuple):
@@ -183,12 +294,7 @@ class _Import:
         says_more = (title, content) != (note.title, note.content)
         if says_more and not self._edit(note, title=title, content=content):
             return False
-        after = self.put.get(note.id, note)
-        fresh = line_hash(line_for(after))
-        digest = line_hash(line)
-        self.entries[note.id] = (
-            Entry(digest) if digest == fresh else Entry(digest, "changed", fresh)
-        )
+        self.entries[note.id] = Entry.from_lines(line, line_for(self.put.get(note.id, note)))
         return says_more
 
     def _retire(self, note: MemoryNote) -> bool:
@@ -268,8 +374,8 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
         for n, line in enumerate(lines)
         if not (line.is_blank or hashes[n] in known or short_hash(line.text) in written.others)
     ]
-    plain = structure(lines).plain
-    new_items = [lines[n].text for n in new if plain[n] and is_item(lines[n])]
+    plain = structure([line.text for line in lines]).plain
+    new_items = [lines[n].text for n in new if plain[n] and is_item(lines[n].text)]
     changed = _pair(gone, notes, new_items)
     new_text = "\n".join(lines[n].text for n in new)
     deleted = tuple(
