@@ -1590,8 +1590,7 @@ class NuggetShelf:
         return Vault(self._context, _absolute(folder), report).sync(dry_run=dry_run)
 
     def _pairing(self, folder: str, passphrase: str | None) -> "Pairing":
-        from nuggets.maintenance.pair_encryption import open_cipher
-        from nuggets.maintenance.pairing import Pairing
+        from nuggets.maintenance.pairing import Pairing, open_cipher
 
         directory = self._transactions.store.directory
         return Pairing(
