@@ -3,7 +3,7 @@
 An export writes only to new files and empty directories, one note at a time, so that a large shelf
 is never in memory as a whole. JSON lines, Markdown (also as a vault of Obsidian and as a bundle of
 the Open Knowledge Format) and CSV have every field, so that an import makes the same notes of them.
-GraphML and DOT are for drawing: they have ids, titles, nuggets and links, and drop everything else.
+DOT is for drawing: it has ids, titles and links, and drops everything else.
 Names of Markdown files are valid on every file system and never lead out of the directory.
 """
 
@@ -19,7 +19,7 @@ from urllib.parse import quote
 from nuggets.domain import codec
 from nuggets.domain.names_and_tags import DEVICES
 from nuggets.domain.note_markdown import LinkStyle, render_note
-from nuggets.domain.records import MemoryNote, NoteLink
+from nuggets.domain.records import MemoryNote
 from nuggets.domain.state import State
 from nuggets.errors import Conflict, InvalidInput
 from nuggets.filesystem.atomic_files import NEW_FILE, private_directory, unwritable, write_parts
@@ -107,7 +107,7 @@ def _bundle_files(names: Iterable[str], log: list[tuple[str, str]]) -> Iterator[
     yield "log.md", (part.encode() for part in ("# Changes\n", *entries))
 
 
-# --- tables and graphs --------------------------------------------------------------------------
+# --- a table and a graph --------------------------------------------------------------------------
 
 _EXTRA = "extra"  # the column of fields that others wrote into the documented files
 
@@ -135,62 +135,21 @@ def _csv_row(cells: Iterable[str]) -> bytes:
     return row.getvalue().encode()
 
 
-def _with_links_once(
-    notes: Iterable[MemoryNote],
-) -> Iterator[tuple[MemoryNote, list[NoteLink]]]:
-    """Each note, with its links to notes before it: both ends have a link, the second tells it."""
+def dot_lines(notes: Iterable[MemoryNote]) -> Iterator[bytes]:
+    """Input of Graphviz; archived notes are dashed. Both ends of a link have it, and the second one
+    tells it."""
+    yield b"graph nuggets {\n  node [shape=box, style=rounded];\n"
+    edges: list[str] = []
     known: set[str] = set()
     for note in notes:
         known.add(note.id)
-        yield note, [link for link in note.links if link.to in known]
-
-
-def graphml_lines(notes: Iterable[MemoryNote]) -> Iterator[bytes]:
-    """Nodes and edges, for programs that draw or measure graphs."""
-    yield b'<?xml version="1.0" encoding="UTF-8"?>\n'
-    yield b'<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
-    for owner, name in (("node", "title"), ("node", "nugget"), ("edge", "reason")):
-        yield (f'<key id="{name}" for="{owner}" attr.name="{name}" attr.type="string"/>\n').encode()
-    yield b'<graph edgedefault="undirected">\n'
-    edges: list[str] = []
-    for note, links in _with_links_once(notes):
-        data = _xml_data("title", note.title) + _xml_data("nugget", note.nugget_name)
-        yield f"<node id={_xml_value(note.id)}>{data}</node>\n".encode()
-        for link in links:
-            ends = f"source={_xml_value(note.id)} target={_xml_value(link.to)}"
-            edges.append(f"<edge {ends}>{_xml_data('reason', link.reason)}</edge>\n")
-    yield from (edge.encode() for edge in edges)
-    yield b"</graph>\n</graphml>\n"
-
-
-def _xml_data(key: str, text: str) -> str:
-    from xml.sax.saxutils import escape
-
-    return f'<data key="{key}">{escape(_xml_text(text))}</data>'
-
-
-def _xml_value(text: str) -> str:
-    from xml.sax.saxutils import quoteattr
-
-    return quoteattr(_xml_text(text))
-
-
-def _xml_text(text: str) -> str:
-    """Without the controls that XML does not know at all."""
-    return "".join(sign if sign >= " " and sign not in "\ufffe\uffff" else " " for sign in text)
-
-
-def dot_lines(notes: Iterable[MemoryNote]) -> Iterator[bytes]:
-    """Input of Graphviz; archived notes are dashed."""
-    yield b"graph nuggets {\n  node [shape=box, style=rounded];\n"
-    edges: list[str] = []
-    for note, links in _with_links_once(notes):
         mark, look = (" (archived)", ', style="rounded,dashed"') if note.hidden else ("", "")
         label = _dot_text(f"{note.title}{mark}")
         yield f"  {_dot_text(note.id)} [label={label}{look}];\n".encode()
         edges += [
             f"  {_dot_text(note.id)} -- {_dot_text(link.to)} [label={_dot_text(link.reason)}];\n"
-            for link in links
+            for link in note.links
+            if link.to in known
         ]
     yield from (edge.encode() for edge in edges)
     yield b"}\n"
@@ -204,7 +163,6 @@ def _dot_text(text: str) -> str:
 FILE_FORMS: dict[str, Callable[[Iterable[MemoryNote]], Iterator[bytes]]] = {
     "jsonl": note_lines,
     "csv": csv_rows,
-    "graphml": graphml_lines,
     "dot": dot_lines,
 }
 

@@ -15,7 +15,7 @@ from nuggets.maintenance.promotion.entries import (
     unchanged_files,
     without_taken_out,
 )
-from nuggets.maintenance.reflection.plan import with_whole_groups
+from nuggets.maintenance.reflection.linking_and_merging import with_whole_groups
 from nuggets.operations.notes_and_links import link_identity
 
 PURGE = "purge"

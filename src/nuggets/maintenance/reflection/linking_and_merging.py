@@ -1,15 +1,22 @@
-"""Links notes that share significant words, if they have few links; merges notes that say the
-same."""
+"""What a pass plans for notes; of this, the links between notes that share significant words, and
+the merges of notes that say the same."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import accumulate
 from math import hypot, log
 
 from nuggets.domain.limits import LINKS
+from nuggets.domain.marks import RejectedChange
 from nuggets.domain.names_and_tags import DECIDING_TAGS, own_tags
-from nuggets.domain.records import CONTRADICTS, MemoryNote
+from nuggets.domain.records import (
+    CONTRADICTS,
+    MemoryNote,
+    ReflectionChange,
+    ReflectionKind,
+    ReflectionResult,
+)
 from nuggets.domain.visibility import is_unconfirmed, may_be_linked
 from nuggets.errors import InvalidInput
 from nuggets.language.equivalence_and_contradiction import (
@@ -21,9 +28,83 @@ from nuggets.language.equivalence_and_contradiction import (
 from nuggets.language.languages import detect_language, stems
 from nuggets.language.text import fold_case, tokens, words
 from nuggets.language.word_lists import generic_words, stop_words
-from nuggets.maintenance.reflection.plan import Plan, age
+from nuggets.named_tuple import NamedTuple
 from nuggets.operations.note_merging import merge_notes
 from nuggets.operations.notes_and_links import add_link
+
+# --- the plan -------------------------------------------------------------------------------------
+
+
+class Policy(NamedTuple):
+    """How far one pass goes."""
+
+    max_notes: int = 10  # few enough to read the result
+    rejected: frozenset[RejectedChange] = frozenset()  # changes that people undid
+
+
+def age(note: MemoryNote) -> tuple[str, ...]:
+    """A sort key, oldest first. Ids are random, so they only break ties."""
+    return note.created_at, note.nugget_name, note.title, note.id
+
+
+class Plan:
+    """The notes with planned changes applied, oldest first; nothing is written."""
+
+    def __init__(
+        self, found: Mapping[str, MemoryNote], now: str, rejected: frozenset[RejectedChange]
+    ) -> None:
+        self.found = found
+        self.now = now
+        self._rejected = rejected
+        self.notes = {note.id: note for note in sorted(found.values(), key=age)}
+        self.changes: list[ReflectionChange] = []
+
+    def put(self, *notes: MemoryNote) -> None:
+        self.notes.update({note.id: note for note in notes})
+
+    def record(
+        self, type: ReflectionKind, note: MemoryNote, detail: str, partners: tuple[str, ...] = ()
+    ) -> None:
+        self.changes.append(ReflectionChange(type, note.nugget_name, note.id, detail, partners))
+
+    def may(self, step: ReflectionKind, note: str, other: str = "") -> bool:
+        """Whether no one ever undid this step for the note, or for the two notes."""
+        change = RejectedChange.of_pair(step, note, other) if other else RejectedChange(step, note)
+        return change not in self._rejected
+
+    def visible(self, ids: list[str]) -> Iterator[MemoryNote]:
+        """Those of the notes that are not archived by now, oldest first."""
+        for found in sorted((self.found[note_id] for note_id in ids), key=age):
+            note = self.notes[found.id]
+            if not note.hidden:
+                yield note
+
+    def changed_notes(self) -> tuple[MemoryNote, ...]:
+        """The notes to write, sorted by id."""
+        different = (note for note in self.notes.values() if note is not self.found[note.id])
+        return tuple(
+            sorted(
+                (note for note in different if note != self.found[note.id]),
+                key=lambda note: note.id,
+            )
+        )
+
+
+def result_of(ran_at: str, inspected: int, changes: Iterable[ReflectionChange]) -> ReflectionResult:
+    """The result with its counts, computed from the changes."""
+    listed = tuple(changes)
+    count = Counter(change.type for change in listed)
+    return ReflectionResult(
+        ran_at,
+        inspected,
+        rewritten=count["rewrite"],
+        merged=count["merge"],
+        hidden=count["hide"],
+        tagged=count["tag"],
+        linked=count["link"],
+        changes=listed,
+    )
+
 
 # --- significant words ----------------------------------------------------------------------------
 
@@ -279,6 +360,16 @@ def _merge_pair(plan: Plan, survivor: MemoryNote, source: MemoryNote) -> bool:
     detail = f"merged {source.id} {source.title!r:.80} into {survivor.id} {survivor.title!r:.80}"
     plan.record("merge", survivor, detail, (source.id, *(note.id for note in after[2:])))
     return True
+
+
+def with_whole_groups(ids: set[str], groups: list[set[str]]) -> set[str]:
+    """The ids, with all of every group (the notes of one merge) that has one of them, or one of
+    such a group."""
+    before = -1
+    while before != len(ids):
+        before = len(ids)
+        ids = ids.union(*(group for group in groups if not ids.isdisjoint(group)))
+    return ids
 
 
 TEXTS_COMPARED = 1000  # texts that one text is compared with at most
