@@ -23,7 +23,6 @@ _KEY = re.compile(
 )
 _BLOCK_TEXT = re.compile(r"[|>][-+]?[1-9]?[-+]?$")
 _PLAIN = re.compile(r"[^\W\d_](?:[\w ./()+-]*[\w./()+-])?|\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?")
-_JSON_WORDS = ("true", "false", "null")
 _OTHER_VALUES = frozenset(["true", "false", "null", "yes", "no", "on", "off", "y", "n"])
 
 
@@ -154,20 +153,13 @@ def _block_text(mark: str, block: Sequence[str]) -> str:
 
 def _scalar(text: str) -> Any:
     """A value in one line."""
-    # most are words or days; to find out that one is no JSON takes longer
-    is_text = text[4:5] == "-" if text[:1].isdigit() else text[:1].isalpha()
-    if is_text and " #" not in text and text not in _JSON_WORDS:
-        return text
     try:
         value = _decoder.decode(text)
         return text if isinstance(value, float) and isinf(value) else value
     except (ValueError, RecursionError):
         pass
     if text[:1] in ("[", "{"):
-        value, end = _flow(text, 0, 0)
-        if not _is_nothing(text[end:]):
-            raise _NotUnderstood
-        return value
+        return _flow(text)
     if text[:1] in ('"', "'"):
         return _text(_before_comment(text))
     if text[:1] in ("&", "*", "!", "%", "@", "`"):
@@ -202,50 +194,37 @@ def _text(quoted: str) -> str:
     return quoted.rstrip()
 
 
-_QUOTED = r""""(?:[^"\\]|\\.)*"|'(?:[^']|'')*'"""
-_FLOW_TEXT = re.compile(rf"({_QUOTED}|[^\[\]{{}},\"'\s][^\[\]{{}},\n]*)\s*")
-_FLOW_KEY = re.compile(rf"({_QUOTED}|[^\[\]{{}},:\"'\s][^\[\]{{}},:\n]*):\s*")
-_BLANKS = re.compile(r"\s*")
+_FLOW_TOKEN = re.compile(
+    r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[\[\]{},]|:(?=\s)|"""
+    r"""[^\[\]{},"'\s](?:[^\[\]{},:\n]|:(?!\s))*)"""
+)
 
 
-def _flow(text: str, at: int, depth: int) -> tuple[Any, int]:
-    """The list or object in brackets at a position, and where it ends."""
-    if depth > _DEEPEST:
-        raise _NotUnderstood
-    is_object = text[at] == "{"
-    items: list[Any] = []
-    fields: dict[str, Any] = {}
-    at = _skip_blanks(text, at + 1)
-    while text[at : at + 1] != ("}" if is_object else "]"):
-        key = _match(_FLOW_KEY, text, at) if is_object else None
-        at = key.end() if key else at
-        value: Any = None
-        if text[at : at + 1] in ("[", "{"):
-            value, at = _flow(text, at, depth + 1)
-        elif not key or text[at : at + 1] not in (",", "}"):
-            part = _match(_FLOW_TEXT, text, at)
-            value, at = _scalar(part[1].strip()), part.end()
-        if key:
-            fields[_text(key[1])] = value
-        else:
-            items.append(value)
-        at = _skip_blanks(text, at)
-        if text[at : at + 1] == ",":
-            at = _skip_blanks(text, at + 1)
-        elif text[at : at + 1] not in ("]", "}"):
+def _flow(text: str) -> Any:
+    """The list or object in brackets that a text begins with, read as the JSON that it means."""
+    parts, depth, at = [""], 0, 0
+    while depth or not at:
+        token = _FLOW_TOKEN.match(text, at)
+        if token is None:
             raise _NotUnderstood
-    return (fields if is_object else items), at + 1
-
-
-def _skip_blanks(text: str, at: int) -> int:
-    return _match(_BLANKS, text, at).end()
-
-
-def _match(pattern: re.Pattern[str], text: str, at: int) -> re.Match[str]:
-    found = pattern.match(text, at)
-    if found is None:
+        sign, at = token[1], token.end()
+        if sign in ("]", "}", ",") and parts[-1] == ":":
+            parts.append("null")
+        if sign in ("[", "{"):
+            depth += 1
+        elif sign in ("]", "}"):
+            depth -= 1
+            if parts[-1] == ",":
+                parts.pop()
+        elif sign not in (",", ":"):
+            sign = json.dumps(_scalar(sign.strip()))
+        parts.append(sign)
+    if not _is_nothing(text[at:]):
         raise _NotUnderstood
-    return found
+    try:
+        return _decoder.decode("".join(parts))
+    except (ValueError, RecursionError):
+        raise _NotUnderstood from None
 
 
 # --- writing --------------------------------------------------------------------------------------

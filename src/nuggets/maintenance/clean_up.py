@@ -34,7 +34,6 @@ UNUSED_DAYS = 30  # days without a recall after which a memory is reported
 FindingKind = Literal[
     "duplicate",
     "contradiction",
-    "stale temporary",
     "secret",
     "broken link",
     "orphan",
@@ -63,7 +62,6 @@ def audit_notes(
         *_contradictions(visible),
         *_opposed_rules(visible, policy),
         *_duplicates(visible),
-        *_stale(visible, now),
         *_orphans(visible),
         *_never_recalled(visible, now),
         *_next_pass(notes, now, policy),
@@ -123,14 +121,6 @@ def _duplicates(notes: Iterable[MemoryNote]) -> Iterator[Finding]:
         if len(same) > 1:
             titles = ", ".join(f"{note.title!r:.60}" for note in same)
             yield Finding("duplicate", tuple(note.id for note in same), f"the same text: {titles}")
-
-
-def _stale(notes: Iterable[MemoryNote], now: str) -> Iterator[Finding]:
-    limit = reflection.oldest_kept(now)
-    for note in notes:
-        if reflection.is_stale(note, limit):
-            detail = f"{note.title!r} is temporary and was last used {note.last_accessed_at[:10]}"
-            yield Finding("stale temporary", (note.id,), detail)
 
 
 def _orphans(notes: list[MemoryNote]) -> Iterator[Finding]:
