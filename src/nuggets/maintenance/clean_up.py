@@ -3,10 +3,10 @@
 When it is due is in `daily_schedule`, what a pass changes in `reflection/`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
-from typing import Literal
+from typing import Literal, TypeVar
 
 from nuggets.domain import codec, credentials, times
 from nuggets.domain.limits import check_count
@@ -14,7 +14,7 @@ from nuggets.domain.marks import RUN_MARK, RejectedChange, read_rejected
 from nuggets.domain.names_and_tags import title_form
 from nuggets.domain.records import Changes, DailyRun, MemoryNote, ReflectionResult
 from nuggets.domain.times import iso, parse
-from nuggets.errors import StoreError
+from nuggets.errors import StoreBusy, StoreError
 from nuggets.language.text import fold_case
 from nuggets.maintenance import ShelfContext, reflection
 from nuggets.maintenance.daily_schedule import Hours, is_due, next_run
@@ -152,6 +152,11 @@ def _next_pass(
 
 # --- passes and repairs ---------------------------------------------------------------------------
 
+ATTEMPTS = 3  # of a pass: nobody changes one of its few notes again and again
+
+T = TypeVar("T")
+PlannedPass = tuple[dict[str, MemoryNote], Changes, ReflectionResult]  # from these notes
+
 
 class CleanUp:
     """Whoever cleans up a shelf, and its memory files."""
@@ -162,24 +167,37 @@ class CleanUp:
         self._files = files
 
     def reflect(self, nugget: str | None, limit: int | None, *, dry_run: bool) -> ReflectionResult:
-        """One clean-up pass. It plans without the lock; notes that others change meanwhile are
-        left as they are."""
-        if not dry_run:
-            self._transactions.store.count_waiting_recalls()
-        notes_before, changes, result = self._plan(nugget, limit)
+        """One clean-up pass."""
         if dry_run:
-            return result
+            return self._plan(nugget, limit)[2]
+        return self._write_pass(nugget, limit, lambda changes, result: (changes, result))
 
-        def decide() -> Decision[ReflectionResult]:
-            return reflection.still_valid(
-                changes, result, notes_before, self._transactions.state.notes
-            )
+    def _write_pass(
+        self,
+        nugget: str | None,
+        limit: int | None,
+        finish: Callable[[Changes, ReflectionResult], Decision[T]],
+    ) -> T:
+        """Plan a pass without the lock, and write what `finish` makes of it. If one of its notes
+        was changed or recalled meanwhile, the pass is planned again."""
+        self._transactions.store.count_waiting_recalls()
+        for _ in range(ATTEMPTS):
+            planned = self._plan(nugget, limit)
 
-        return self._transactions.update("reflect", self._context.client, decide)
+            def decide(planned: PlannedPass = planned) -> Decision[list[T]]:
+                notes_before, changes, result = planned
+                current = self._transactions.state.notes.many(note.id for note in changes.put)
+                if any(current.get(note.id) != notes_before[note.id] for note in changes.put):
+                    return Changes(), []
+                after, done = finish(changes, result)
+                return after, [done]
 
-    def _plan(
-        self, nugget: str | None, limit: int | None
-    ) -> tuple[dict[str, MemoryNote], Changes, ReflectionResult]:
+            written = self._transactions.update("reflect", self._context.client, decide)
+            if written:
+                return written[0]
+        raise StoreBusy("the memories of this clean-up keep changing; try again later")
+
+    def _plan(self, nugget: str | None, limit: int | None) -> PlannedPass:
         policy, notes = self._policy(limit), self._notes()
         return (notes, *reflection.reflect(notes, self._context.now(), policy, nugget))
 
@@ -202,20 +220,15 @@ class CleanUp:
         if not is_on or not is_due(now, self._last_run_date(), self._hours()):
             return None
         self._transactions.settle()
-        self._transactions.store.count_waiting_recalls()
         today = now.date()
-        notes_before, changes, result = self._plan(None, None)
 
-        def decide() -> Decision[DailyRun | None]:
+        def finish(changes: Changes, result: ReflectionResult) -> Decision[DailyRun | None]:
             if self._last_run_date() == today:
                 return Changes(), None
-            valid_changes, outcome = reflection.still_valid(
-                changes, result, notes_before, self._transactions.state.notes
-            )
-            run = DailyRun(today.isoformat(), outcome)
-            return valid_changes._replace(marks={RUN_MARK: codec.to_json(run)}), run
+            run = DailyRun(today.isoformat(), result)
+            return changes._replace(marks={RUN_MARK: codec.to_json(run)}), run
 
-        run = self._transactions.update("reflect", self._context.client, decide)
+        run = self._write_pass(None, None, finish)
         if run is not None:
             self._transactions.save()
             count, problems = self._files.promote_to(self._files.all_files())

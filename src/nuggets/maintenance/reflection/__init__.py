@@ -36,12 +36,11 @@ from nuggets.maintenance.reflection.linking_and_merging import (
     merge,
     result_of,
     text_language,
-    with_whole_groups,
 )
 from nuggets.operations.metadata_inference import content_tags, scope_and_rest
 from nuggets.operations.notes_and_links import archive_note, normal_content
 
-__all__ = ["Policy", "ReflectionChange", "ReflectionResult", "reflect", "still_valid"]
+__all__ = ["Policy", "ReflectionChange", "ReflectionResult", "reflect"]
 
 STANDARD = Policy()
 
@@ -74,45 +73,6 @@ def reflect(
     plan.put(*(plan.notes[i]._replace(last_inspected_at=now) for i in ids))
     changes = Changes(put=plan.changed_notes(), action="reflect")
     return changes, result_of(now, len(ids), plan.changes)
-
-
-def still_valid(
-    changes: Changes,
-    result: ReflectionResult,
-    notes_before: Mapping[str, MemoryNote],
-    current: Mapping[str, MemoryNote],
-) -> tuple[Changes, ReflectionResult]:
-    """The part of the plan made from `notes_before` that fits `current`; links stay two-way.
-
-    A note that changed or was recalled meanwhile is left as it is, for a later pass, and merges
-    with it are dropped.
-    """
-    changed = {note.id for note in changes.put if current.get(note.id) != notes_before[note.id]}
-    merges = [set(_note_ids(change)) for change in result.changes if change.type == "merge"]
-    stale = with_whole_groups(changed, merges)
-    put = tuple(
-        _without_new_links(note, notes_before[note.id], stale)
-        for note in changes.put
-        if note.id not in stale
-    )
-    uninspected = sum(
-        1 for note in changes.put if note.id in stale and note.last_inspected_at == result.ran_at
-    )
-    valid = [change for change in result.changes if stale.isdisjoint(_note_ids(change))]
-    return (
-        changes._replace(put=tuple(note for note in put if note != current[note.id])),
-        result_of(result.ran_at, result.inspected - uninspected, valid),
-    )
-
-
-def _note_ids(change: ReflectionChange) -> tuple[str, ...]:
-    return (change.note_id, *change.partners)
-
-
-def _without_new_links(note: MemoryNote, before: MemoryNote, stale: set[str]) -> MemoryNote:
-    links_before = set(before.links)
-    links = tuple(link for link in note.links if link.to not in stale or link in links_before)
-    return note if len(links) == len(note.links) else note._replace(links=links)
 
 
 # --- text -----------------------------------------------------------------------------------------
