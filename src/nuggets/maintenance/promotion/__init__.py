@@ -90,30 +90,19 @@ class MemoryFiles:
         only with an entry."""
         with self._transactions.exclusive():
             self._move_record(path)
-            for _ in range(file_access.ATTEMPTS):
-                promotion = self._promote_once(path, project)
-                if promotion is not None:
-                    if is_named or promotion.written.entries or path in self.written_files():
-                        self._record(path, project, promotion.written, promotion.text)
-                    return promotion
-        raise file_access.keeps_changing(path)
+            promotion = file_access.rewrite(path, lambda text: self._promote(path, project, text))
+            if is_named or promotion.written.entries or path in self.written_files():
+                self._record(path, project, promotion.written, promotion.text)
+            return promotion
 
-    def _promote_once(self, path: str, project: str) -> Promotion | None:
-        """None if someone saved the file after its edits were taken over: they have new ones."""
-        expected = file_access.read(path)
-        edits = self._import_edits(path, project, expected)
-        state = self._transactions.state
-        notes = self._candidate_notes(state.notes, self.record_of(path))
-
-        def decide(text: str) -> tuple[str, Promotion | None]:
-            if text != expected:
-                return text, None
-            done = self._merge(text, notes, state, path, project, self.record_of(path))
-            others = done.written.others - edits.refused_lines  # they are tried again
-            written = done.written._replace(others=others)
-            return done.text, done._replace(written=written, edits=edits)
-
-        return file_access.rewrite(path, decide)
+    def _promote(self, path: str, project: str, text: str) -> tuple[str, Promotion]:
+        """The new text, after people's edits of the old one were taken over."""
+        edits = self._import_edits(path, project, text)
+        state, written = self._transactions.state, self.record_of(path)
+        notes = self._candidate_notes(state.notes, written)
+        done = self._merge(text, notes, state, path, project, written)
+        others = done.written.others - edits.refused_lines  # they are tried again
+        return done.text, done._replace(written=done.written._replace(others=others), edits=edits)
 
     def _merge(
         self,
@@ -208,6 +197,7 @@ class MemoryFiles:
             for note_id, entry in self.record_of(other).entries.items()
             if entry.is_in_file
         }
+        pinned = self._pinned_ids()
         shelf = Shelf(
             transactions.state,
             project,
@@ -215,13 +205,9 @@ class MemoryFiles:
             self._earlier_lines,
             elsewhere,
             self._context.find_anchors,
+            lambda note: self._why_not(note, project, is_pinned=note.id in pinned),
         )
-        pinned = self._pinned_ids()
-
-        def refusal(note: MemoryNote) -> str:
-            return self._why_not(note, project, is_pinned=note.id in pinned)
-
-        return import_edits(shelf, path, text, self.record_of(path), refusal)
+        return import_edits(shelf, path, text, self.record_of(path))
 
     def _why_not(self, note: MemoryNote, project: str, *, is_pinned: bool) -> str:
         now = self._context.now()

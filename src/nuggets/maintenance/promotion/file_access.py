@@ -87,11 +87,7 @@ def rewrite(path: str, decide: Callable[[str], tuple[str, T]]) -> T:
         changed = replace_block(whole, after) if is_block_file(path) else after
         if _replace(target, raw, changed.encode()):
             return result
-    raise keeps_changing(path)
-
-
-def keeps_changing(path: str) -> StoreBusy:
-    return StoreBusy(f"{path} keeps changing; nothing was written to it. Try again later")
+    raise StoreBusy(f"{path} keeps changing; nothing was written to it. Try again later")
 
 
 def _target(path: str) -> str:

@@ -197,16 +197,11 @@ class Shelf(NamedTuple):
     earlier_lines: Callable[[str], Collection[str]]  # hashes of a note's lines in the past
     entries_elsewhere: Collection[str]  # ids of notes that stand in other memory files too
     find_anchors: FindAnchors
+    why_not: Callable[[MemoryNote], str]  # be in the file
 
 
-def import_edits(
-    shelf: Shelf,
-    path: str,
-    text: str,
-    written: WrittenEntries,
-    why_not: Callable[[MemoryNote], str],
-) -> EditImport:
-    """Apply what people did to the lines of a file; `why_not`: why a note may not be in it."""
+def import_edits(shelf: Shelf, path: str, text: str, written: WrittenEntries) -> EditImport:
+    """Apply what people did to the lines of a file."""
     notes = shelf.state.notes.many(written.entries)
     found = find_edits(text, notes, written)
     if _is_older_copy(found, shelf, written):
@@ -214,7 +209,7 @@ def import_edits(
     if found.problem:
         edits = FileEdits(path, problem=found.problem)
         return EditImport(Changes(), _mark_missing(found, text, written), edits)
-    return _Import(shelf, path, written, why_not).run(found, notes)
+    return _Import(shelf, written).run(path, found, notes)
 
 
 def _mark_missing(found: PersonEdits, text: str, written: WrittenEntries) -> WrittenEntries:
@@ -237,16 +232,8 @@ def _is_older_copy(found: PersonEdits, shelf: Shelf, written: WrittenEntries) ->
 class _Import:
     """One import while it is decided."""
 
-    def __init__(
-        self,
-        shelf: Shelf,
-        path: str,
-        written: WrittenEntries,
-        why_not: Callable[[MemoryNote], str],
-    ) -> None:
+    def __init__(self, shelf: Shelf, written: WrittenEntries) -> None:
         self.shelf = shelf
-        self.path = path
-        self.why_not = why_not
         self.put: dict[str, MemoryNote] = {}
         self.marks: dict[str, object] = {}
         self.entries = dict(written.entries)
@@ -258,27 +245,21 @@ class _Import:
         """The memories as they are after the edits so far."""
         return load_state(self.shelf.state)
 
-    def run(self, found: PersonEdits, notes: Mapping[str, MemoryNote]) -> EditImport:
-        changed = [
-            i for i, line in found.changed.items() if self._change(notes[i], unwrap_line(line))
-        ]
+    def run(self, path: str, found: PersonEdits, notes: Mapping[str, MemoryNote]) -> EditImport:
+        lines = found.changed
+        changed = [i for i in lines if self._change(notes[i], unwrap_line(lines[i]))]
         retired = [i for i in found.deleted if self._retire(notes[i])]
         restored = [i for i in found.put_back if self._edit(notes[i], hidden=False)]
         for note_id in (*restored, *found.returned):
             self.entries[note_id] = Entry(self.entries[note_id].line)
-        refused_lines = frozenset(
-            short_hash(text)
-            for i, line in found.changed.items()
-            if i in self.refused
-            for text in (line, *line.splitlines())
-        )
+        refused = [lines[i] for i in lines if i in self.refused]
         edits = FileEdits(
-            self.path,
+            path,
             tuple(changed),
             tuple(retired),
             tuple(restored),
             self.refused,
-            refused_lines,
+            frozenset(short_hash(text) for line in refused for text in (line, *line.splitlines())),
         )
         changes = Changes(put=tuple(self.put.values()), marks=self.marks)
         return EditImport(changes, self.written._replace(entries=self.entries), edits)
@@ -335,8 +316,8 @@ class _Import:
         except NuggetsError as problem:
             self.refused[note.id] = str(problem)
             return False
-        reason = "" if after.hidden else self.why_not(after)
-        if reason and not self.why_not(note):
+        reason = "" if after.hidden else self.shelf.why_not(after)
+        if reason and not self.shelf.why_not(note):
             self.refused[note.id] = reason
             return False
         others = (changed for changed in changes.put if changed.id != note.id)
