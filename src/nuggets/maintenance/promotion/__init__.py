@@ -20,7 +20,6 @@ from nuggets.maintenance.promotion.entries import (
     line_hash,
     pin_marks,
     pinned_ids,
-    short_hash,
     why_not,
     with_caveats,
     written_entries,
@@ -28,7 +27,6 @@ from nuggets.maintenance.promotion.entries import (
 from nuggets.maintenance.promotion.file_access import replace_block
 from nuggets.maintenance.promotion.hand_edits import (
     ACTION,
-    CHANGED_TOO,
     CLIENT,
     EditImport,
     FileEdits,
@@ -184,7 +182,7 @@ class MemoryFiles:
             after = self._record_to_json(path, project, decided.written, text, edits.not_taken_over)
             marks = {**decided.changes.marks, mark: after}
             self._transactions.write(
-                decided.changes._replace(marks=marks, action=ACTION, client=CLIENT.name)
+                decided.changes._replace(marks=marks, action=ACTION, client=CLIENT)
             )
         return edits
 
@@ -197,27 +195,21 @@ class MemoryFiles:
             for note_id, entry in self.record_of(other).entries.items()
             if entry.is_in_file
         }
-        pinned = self._pinned_ids()
+        context = self._context
         shelf = Shelf(
             transactions.state,
-            project,
-            self._context.now(),
-            self._earlier_lines,
+            context.now(),
+            context.draw,
+            self._earlier_versions,
             elsewhere,
-            self._context.find_anchors,
-            lambda note: self._why_not(note, project, is_pinned=note.id in pinned),
+            context.find_anchors,
         )
         return import_edits(shelf, path, text, self.record_of(path))
 
-    def _why_not(self, note: MemoryNote, project: str, *, is_pinned: bool) -> str:
-        now = self._context.now()
-        return why_not(note, project, self._promote_after, now, is_pinned=is_pinned)
-
-    def _earlier_lines(self, note_id: str) -> set[str]:
-        """Hashes of the lines that a note had before, as far as the history reaches."""
+    def _earlier_versions(self, note_id: str) -> list[MemoryNote]:
+        """What a note was before, as far as the history reaches."""
         commits = self._transactions.store.commits(note=note_id)
-        versions = (note for commit in commits for note in commit.before.put)
-        return {line_hash(line_for(note)) for note in versions if note.id == note_id}
+        return [note for commit in commits for note in commit.before.put if note.id == note_id]
 
     def problems(self) -> dict[str, str]:
         """By path, why edits of a memory file are not taken over, and lines that are missing."""
@@ -264,7 +256,8 @@ class MemoryFiles:
 
     def pin(self, path: str, note: MemoryNote) -> Changes:
         """Pin a note to the file of the current project, also if a person removed its entry."""
-        reason = self._why_not(note, self._context.project, is_pinned=True)
+        project, now = self._context.project, self._context.now()
+        reason = why_not(note, project, self._promote_after, now, is_pinned=True)
         if reason:
             raise InvalidInput(f"{note.title!r:.80} cannot be pinned to MEMORY.md: {reason}")
         marks = pin_marks(note.id)
@@ -300,7 +293,7 @@ class MemoryFiles:
 
         `caveats`: what speaks against relying on a memory.
         """
-        project, record = self.written_files().get(path, ""), self.record_of(path)
+        record = self.record_of(path)
         written = record.entries
         text = file_access.read(path)
         notes = self._transactions.state.notes.many(written)
@@ -308,7 +301,6 @@ class MemoryFiles:
         holds = {i: n for i, n in notes.items() if not n.hidden and not invalidity(n, now)}
         said = {line_hash(line_for(note)): note for note in holds.values()}
         ours = {entry.line for entry in written.values() if entry.fate == "written"}
-        refused = self._decide_edits(path, project, text).edits.refused_lines if written else ()
         kept: list[str] = []
         outdated: list[str] = []
         for line in (each.text for each in entry_lines(text, record)):
@@ -317,8 +309,6 @@ class MemoryFiles:
                 kept.append(with_caveats(line, caveats(said[digest])))
             elif digest in ours:
                 outdated.append(line)
-            elif short_hash(line) in refused:
-                kept.append(with_caveats(line, [CHANGED_TOO]))
             else:
                 kept.append(line)
         return "".join(f"{line}\n" for line in kept), outdated

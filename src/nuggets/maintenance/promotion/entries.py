@@ -244,6 +244,11 @@ def why_not(
         return f"recalled in {note.hits} of {promote_after} sessions"
     if not is_pinned and is_unconfirmed(note):
         return f"seen by a tool, not confirmed by anyone (tag it {CONFIRMED})"
+    return why_secret(note)
+
+
+def why_secret(note: MemoryNote) -> str:
+    """Why it looks like a credential; "" if it does not."""
     secret = memory_credential_kinds(note.title, note.content) or credential_kinds(line_for(note))
     return f"looks like a credential: {', '.join(secret)}" if secret else ""
 

@@ -1,8 +1,8 @@
 """Our lines of a memory file, found again; what people did to them since the file was last seen,
 and what that changes on the shelf. Pure.
 
-A changed line changes its memory, a deleted one archives it, one that is put back restores it. One
-commit, which `undo` takes back.
+A changed line changes its memory, a deleted one archives it, one that is put back restores it, by
+the rules for all copies that people edit. One commit, which `undo` takes back.
 
 A changed line is paired with its memory by its title, by its content, or because it says nearly
 the same; only lines that were not there when the file was last seen can be changed ones. If many
@@ -11,13 +11,13 @@ lines are gone at once, nobody deleted them one by one: another version of the f
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from nuggets.domain.records import Changes, MemoryNote
-from nuggets.domain.state import MemoryState, State, load_state
+from nuggets.domain.codec import Json, note_to_json
+from nuggets.domain.records import Changes, ExternalEdit, MemoryNote
+from nuggets.domain.state import MemoryState, State
 from nuggets.domain.three_way_merge import are_alike, are_too_many
-from nuggets.errors import NuggetsError
+from nuggets.errors import InvalidInput
 from nuggets.language.markdown import continues_item, is_blank, is_item, structure
 from nuggets.language.text import ELLIPSIS
 from nuggets.maintenance.promotion.entries import (
@@ -30,17 +30,15 @@ from nuggets.maintenance.promotion.entries import (
     short_hash,
     title_of,
     unwrap_line,
+    why_secret,
 )
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.lookups_before_write import FindAnchors, anchor_edit
-from nuggets.operations.metadata_inference import metadata_from_kwargs
-from nuggets.operations.operation_changes import OperationChanges
-from nuggets.operations.permissions import Client
+from nuggets.operations.argument_checks import note_from_whole_json
+from nuggets.operations.external_edits import import_edit
+from nuggets.operations.lookups_before_write import FindAnchors
+from nuggets.operations.notes_and_links import normal_value
 
-ACTION = "edit_memory_file"
-# nobody says who edits the file
-CLIENT = Client("memory file", refuses_credentials=True, is_unattended=True)
-CHANGED_TOO = "the memory was changed too"
+ACTION, CLIENT = "edit_memory_file", "memory file"  # in the history: nobody says who edits the file
 _CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ")
 
 
@@ -192,12 +190,11 @@ class Shelf(NamedTuple):
     """What the edits are applied to."""
 
     state: State
-    project: str
     now: str
-    earlier_lines: Callable[[str], Collection[str]]  # hashes of a note's lines in the past
+    draw: Callable[[], str]
+    earlier: Callable[[str], Sequence[MemoryNote]]  # versions of a note, by its id
     entries_elsewhere: Collection[str]  # ids of notes that stand in other memory files too
     find_anchors: FindAnchors
-    why_not: Callable[[MemoryNote], str]  # be in the file
 
 
 def import_edits(shelf: Shelf, path: str, text: str, written: WrittenEntries) -> EditImport:
@@ -209,7 +206,7 @@ def import_edits(shelf: Shelf, path: str, text: str, written: WrittenEntries) ->
     if found.problem:
         edits = FileEdits(path, problem=found.problem)
         return EditImport(Changes(), _mark_missing(found, text, written), edits)
-    return _Import(shelf, written).run(path, found, notes)
+    return _apply_edits(shelf, path, found, notes, written)
 
 
 def _mark_missing(found: PersonEdits, text: str, written: WrittenEntries) -> WrittenEntries:
@@ -225,115 +222,86 @@ def _is_older_copy(found: PersonEdits, shelf: Shelf, written: WrittenEntries) ->
     total = len(written.entries)
     if not are_too_many(len(found.changed), total):
         return False
-    old = (line_hash(line) in shelf.earlier_lines(i) for i, line in found.changed.items())
+    old = (
+        line_hash(line) in {line_hash(line_for(note)) for note in shelf.earlier(note_id)}
+        for note_id, line in found.changed.items()
+    )
     return are_too_many(sum(old), total)
 
 
-class _Import:
-    """One import while it is decided."""
-
-    def __init__(self, shelf: Shelf, written: WrittenEntries) -> None:
-        self.shelf = shelf
-        self.put: dict[str, MemoryNote] = {}
-        self.marks: dict[str, object] = {}
-        self.entries = dict(written.entries)
-        self.written = written
-        self.refused: dict[str, str] = {}
-
-    @cached_property
-    def state(self) -> MemoryState:
-        """The memories as they are after the edits so far."""
-        return load_state(self.shelf.state)
-
-    def run(self, path: str, found: PersonEdits, notes: Mapping[str, MemoryNote]) -> EditImport:
-        lines = found.changed
-        changed = [i for i in lines if self._change(notes[i], unwrap_line(lines[i]))]
-        retired = [i for i in found.deleted if self._retire(notes[i])]
-        restored = [i for i in found.put_back if self._edit(notes[i], hidden=False)]
-        for note_id in (*restored, *found.returned):
-            self.entries[note_id] = Entry(self.entries[note_id].line)
-        refused = [lines[i] for i in lines if i in self.refused]
-        edits = FileEdits(
-            path,
-            tuple(changed),
-            tuple(retired),
-            tuple(restored),
-            self.refused,
-            frozenset(short_hash(text) for line in refused for text in (line, *line.splitlines())),
-        )
-        changes = Changes(put=tuple(self.put.values()), marks=self.marks)
-        return EditImport(changes, self.written._replace(entries=self.entries), edits)
-
-    def _change(self, note: MemoryNote, line: str) -> bool:
-        """Change a memory to what its line says now; False if only the form of the line changed."""
-        entry = self.entries[note.id]
-        own_line = line_hash(line_for(note))
-        if own_line not in (entry.line, entry.memory):
-            self.refused[note.id] = f"{note.title!r:.80}: {CHANGED_TOO} since the line was written"
-            return False
-        title, content = apply_edit(note, line)
-        says_more = (title, content) != (note.title, note.content)
-        if says_more and not self._edit(note, title=title, content=content):
-            return False
-        self.entries[note.id] = Entry.from_lines(line, line_for(self.put.get(note.id, note)))
-        return says_more
-
-    def _retire(self, note: MemoryNote) -> bool:
-        """Archive a memory. One of no project that other files have is only taken out of this."""
-        self.entries[note.id] = self.entries[note.id]._replace(fate="declined", memory="")
-        if not note.project and note.id in self.shelf.entries_elsewhere:
-            return False
-        return self._edit(note, hidden=True)
-
-    def _edit(
-        self,
-        note: MemoryNote,
-        *,
-        title: str | None = None,
-        content: str | None = None,
-        hidden: bool | None = None,
-    ) -> bool:
-        """Edit a memory by the rules of all doors; False, with the reason, if they refuse."""
-        decisions = OperationChanges(
-            self.state,
-            project=self.shelf.project,
-            client=CLIENT,
-            readings=None,
-            now=self.shelf.now,
-            draw=str,  # an edit draws no id
-        )
-        try:
-            changes, after = decisions.edit_note(
-                note.id,
-                None,
-                None,
-                metadata_from_kwargs(_times_of(note)),  # the line does not show them: they stay
-                content=content,
-                title=title,
-                tags=None,
-                hidden=hidden,
-            )
-        except NuggetsError as problem:
-            self.refused[note.id] = str(problem)
-            return False
-        reason = "" if after.hidden else self.shelf.why_not(after)
-        if reason and not self.shelf.why_not(note):
-            self.refused[note.id] = reason
-            return False
-        others = (changed for changed in changes.put if changed.id != note.id)
-        anchored = anchor_edit(
-            self.shelf.find_anchors, self.shelf.state, note, MemoryNote._make(after)
-        )
-        changes = changes._replace(put=(*others, anchored) if changes.put else ())
-        self.state.apply(changes)
-        self.put.update((changed.id, changed) for changed in changes.put)
-        self.marks.update(changes.marks)
-        return bool(changes.put)
+def _apply_edits(
+    shelf: Shelf,
+    path: str,
+    found: PersonEdits,
+    notes: Mapping[str, MemoryNote],
+    written: WrittenEntries,
+) -> EditImport:
+    """Import the edits like those of any other copy of memories."""
+    entries = dict(written.entries)
+    seen = MemoryState()  # as the person saw them
+    shapes: dict[str, Json] = {}
+    refused: dict[str, str] = {}
+    for note_id, line in found.changed.items():
+        known = _seen_note(shelf, notes[note_id], entries[note_id])
+        title, content = apply_edit(known or notes[note_id], unwrap_line(line))
+        if known is None:
+            known = notes[note_id]._replace(title="", content="")
+        if (title, content) != (known.title, known.content):
+            shape = _edited_shape(known, title=title, content=content)
+            reason = _why_refused(notes[note_id], shape)
+            if reason:
+                refused[note_id] = reason
+            else:
+                seen.notes[note_id], shapes[note_id] = known, shape
+    changed = tuple(shapes)
+    for note_id in found.deleted:
+        entries[note_id] = entries[note_id]._replace(fate="declined", memory="")
+    retired = tuple(
+        # one of no project that other files have is only taken out of this one
+        note_id
+        for note_id in found.deleted
+        if notes[note_id].project or note_id not in shelf.entries_elsewhere
+    )
+    for note_id in (*found.put_back, *found.returned):
+        entries[note_id] = Entry(entries[note_id].line)
+    for note_id in (*retired, *found.put_back):
+        seen.notes[note_id] = notes[note_id]
+        shapes[note_id] = _edited_shape(notes[note_id], hidden=note_id in retired)
+    edit = ExternalEdit(1, notes=tuple(shapes.values()), removed=())
+    changes = import_edit(shelf.draw, shelf.state, seen, edit, shelf.now, shelf.find_anchors)
+    after = {**notes, **{note.id: note for note in changes.changes.put}}
+    for note_id, line in found.changed.items():
+        if note_id not in refused:
+            entries[note_id] = Entry.from_lines(line, line_for(after[note_id]))
+    lines = [found.changed[note_id] for note_id in refused]
+    hashes = frozenset(short_hash(text) for line in lines for text in (line, *line.splitlines()))
+    edits = FileEdits(path, changed, retired, found.put_back, refused, hashes)
+    return EditImport(changes.changes, written._replace(entries=entries), edits)
 
 
-def _times_of(note: MemoryNote) -> dict[str, object]:
-    times = {"valid_from": note.valid_from, "valid_until": note.valid_until}
-    return {name: moment for name, moment in times.items() if moment}
+def _seen_note(shelf: Shelf, note: MemoryNote, entry: Entry) -> MemoryNote | None:
+    """The note as it was when its line was written; None if the history has no such version."""
+    hashes = (entry.line, entry.memory)
+    if line_hash(line_for(note)) in hashes:
+        return note
+    return next((old for old in shelf.earlier(note.id) if line_hash(line_for(old)) in hashes), None)
+
+
+def _edited_shape(note: MemoryNote, **changes: object) -> Json:
+    shape = {**note_to_json(note, vector=False), **changes}
+    del shape["updatedAt"]
+    return shape
+
+
+def _why_refused(note: MemoryNote, shape: Json) -> str:
+    """Why a memory must not say what its line says now; "" if it may."""
+    try:
+        after = note_from_whole_json({**note_to_json(note, vector=False), **shape}, "the line")
+        if after.kind == "fact":
+            normal_value(after.content)
+    except InvalidInput as problem:
+        return str(problem)
+    return why_secret(after)
 
 
 def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntries) -> PersonEdits:
