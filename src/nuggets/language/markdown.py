@@ -102,32 +102,27 @@ def _node(lines: Sequence[str], depth: int) -> Any:
     if depth > _DEEPEST:
         raise _NotUnderstood
     if lines[0].startswith("- ") or lines[0] == "-":
-        return [_item(item, depth) for item in _items(lines)]
+        return [_node(item, depth + 1) for item in _items(lines)]
+    if _BLOCK_TEXT.match(lines[0]):  # its empty lines were passed over
+        raise _NotUnderstood
     if not _KEY.match(lines[0]):
         return _scalar(" ".join(line.strip() for line in lines))
     return {name: _value(value, block, depth) for name, value, block in _entries(lines)}
 
 
 def _items(lines: Sequence[str]) -> Iterator[list[str]]:
+    """The lines of each item, without its mark."""
     item: list[str] = []
     for line in lines:
         if line.startswith("- ") or line == "-":
             if item:
                 yield item
-            item = [line]
+            item = [f"  {line[2:]}"]
         elif line.startswith(" "):
             item.append(line)
         else:
             raise _NotUnderstood
     yield item
-
-
-def _item(lines: Sequence[str], depth: int) -> Any:
-    first = lines[0][2:]
-    if not first.startswith(('"', "'", "[", "{")) and _KEY.match(first.strip()):
-        indent = len(lines[0]) - len(first.lstrip())
-        return _node([first.strip(), *(_without_indent(line, indent) for line in lines[1:])], depth)
-    return _value(first.strip(), lines[1:], depth)
 
 
 def _dedent(lines: Sequence[str]) -> list[str]:

@@ -64,7 +64,6 @@ REGISTERS = "pairs"  # the directory of registers and keys, beside the database
 MOST_MACHINES = 64
 MOST_BYTES = 512 * 1024 * 1024  # of a log: a hundred thousand notes, each changed often
 LONGEST_LINE = 4 * 1024 * 1024  # a note of the largest content, escaped, or an encrypted part
-ROUNDS = 3  # what is taken in may lead to a change here, such as of its spelling, and that to none
 _NAME = re.compile(r"nuggets-([0-9a-f]{16})\.jsonl")
 _ANY_NAME = re.compile(r"nuggets-[0-9a-f]{16}\b.*\.jsonl")  # also what a program made of a conflict
 _PROBLEMS = 20  # that are told of one log
@@ -152,16 +151,14 @@ class Pairing:
             self._read()  # here, because to check what is new takes long
             if dry_run:
                 return self._decide(dry_run=True)[1]
-        results: list[PairResult] = []
-        while len(results) < ROUNDS and (not results or _came_in(results[-1])):
-            results.append(self._transactions.update(PAIR, self._context.client, self._decide))
+        done = self._transactions.update(PAIR, self._context.client, self._decide)
         if self._register_path:
             logs = {machine: log.content for machine, log in self._logs.items() if log.is_canonical}
             save_register(
                 self._register_path,
                 {machine: [len(content), digest_of(content)] for machine, content in logs.items()},
             )
-        return _sum(results)
+        return done
 
     # --- one round --------------------------------------------------------------------------
 
@@ -356,20 +353,6 @@ def _decrypt(line: bytes, cipher: Cipher, where: str) -> Iterable[bytes]:
 
 def _log_name(machine: str) -> str:
     return f"nuggets-{machine}.jsonl"
-
-
-def _came_in(result: PairResult) -> bool:
-    return bool(result.added or result.updated or result.removed)
-
-
-def _sum(results: list[PairResult]) -> PairResult:
-    """What all rounds did; what is so at the end is said by the last one."""
-    last = results[-1]
-    joined: Json = {
-        field: tuple(note for result in results for note in getattr(result, field))
-        for field in ("added", "updated", "removed", "conflicts")
-    }
-    return last._replace(**joined, written=sum(result.written for result in results))
 
 
 # --- encryption -----------------------------------------------------------------------------------
