@@ -214,48 +214,36 @@ def export_notes(
             count = len(view.state.nuggets) + 1
             return Exported(form, store.directory, len(view.state.notes), count)
         target = os.path.abspath(os.path.expanduser(path))
-        export = _Export(view.state, store.position, form, ids)
-        return export.write(target, dry_run=dry_run, report=report)
+        total = len(view.state.notes if ids is None else ids)
+        with_progress = _progress_reporter(report, total)
+
+        def notes() -> Iterable[MemoryNote]:
+            found = view.state.notes
+            return with_progress(found.values() if ids is None else (found[i] for i in ids))
+
+        if form == "json":
+            files = _documented_files(view.state, store.position, with_progress)
+        elif form in _MARKDOWN:
+            files = markdown_files(notes, form)
+        else:
+            files = iter([("", FILE_FORMS[form](notes()))])
+        count = _write_files(target, files, is_directory=form in _DIRECTORIES, dry_run=dry_run)
+        return Exported(form, target, total, count)
 
 
-class _Export(NamedTuple):
-    """What is exported, and how."""
-
-    state: State
-    position: tuple[int, str]
-    form: str
-    ids: Collection[str] | None  # None: all
-
-    def write(self, path: str, *, dry_run: bool, report: Report) -> Exported:
-        """Write the files; `dry_run` only counts and checks the target."""
-        is_directory = self.form in _DIRECTORIES
+def _write_files(path: str, files: Iterator["_File"], *, is_directory: bool, dry_run: bool) -> int:
+    """Write the files and count them; `dry_run` only counts and checks the target."""
+    _refuse_occupied(path, is_directory=is_directory)
+    count = 0
+    with nullcontext(path) if dry_run else _whole_or_nothing(path) as place:
+        for name, parts in files:
+            count += 1
+            if not dry_run:
+                _write_new(os.path.join(place, name) if name else place, parts)
+        if is_directory and not dry_run:
+            private_directory(place)
         _refuse_occupied(path, is_directory=is_directory)
-        total = len(self.state.notes if self.ids is None else self.ids)
-        files = 0
-        with nullcontext(path) if dry_run else _whole_or_nothing(path) as place:
-            for name, parts in self._files(_progress_reporter(report, total)):
-                files += 1
-                if not dry_run:
-                    _write_new(os.path.join(place, name) if name else place, parts)
-            if is_directory and not dry_run:
-                private_directory(place)
-            _refuse_occupied(path, is_directory=is_directory)
-        return Exported(self.form, path, total, files)
-
-    def _files(self, with_progress: "_Progress") -> Iterator["_File"]:
-        """File names relative to the target, each with its content."""
-        if self.form == "json":
-            yield from _documented_files(self.state, self.position, with_progress)
-            return
-        if self.form in _MARKDOWN:
-            yield from markdown_files(lambda: with_progress(self._notes()), self.form)
-            return
-        yield "", FILE_FORMS[self.form](with_progress(self._notes()))
-
-    def _notes(self) -> Iterable[MemoryNote]:
-        if self.ids is None:
-            return self.state.notes.values()
-        return (self.state.notes[note_id] for note_id in self.ids)
+    return count
 
 
 def _documented_files(

@@ -135,10 +135,8 @@ class History:
                 "the last change is not saved yet: save_all (or end the batch) "
                 "before you undo it, or name the revision to take back"
             )
-        store = self._transactions.store
-        return undo.last_change_of(
-            lambda: store.commits(newest_first=True), self._context.client, self._context.project
-        )
+        newest_first = self._transactions.store.commits(newest_first=True)
+        return undo.last_change_of(newest_first, self._context.client, self._context.project)
 
     def find_undoable(self, revisions: Iterable[int]) -> set[int]:
         """Those of the commits that `undo` would revert at the moment."""

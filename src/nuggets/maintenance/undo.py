@@ -1,7 +1,6 @@
 """Undo: the changes that revert a commit without losing later changes. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 
 from nuggets.domain.marks import RUN_MARK, rejection_marks
 from nuggets.domain.names_and_tags import identity_of
@@ -27,7 +26,6 @@ UPKEEP = ("keep_session", "promote", "take_in_shared")  # actions that no person
 # the clients of edits of MEMORY.md and of the documented files, which a person made
 EDITED_FILES = ("memory file", "file")
 ATTENDED = ("cli", "page")  # clients behind which that person may be
-_CHANGES_NAMED = 3  # changes of others that an error names
 
 
 def revert(state: State, commit: Commit, since: Iterable[Commit] = ()) -> tuple[Changes, Commit]:
@@ -253,28 +251,20 @@ def last_to_undo(newest_first: Iterable[Commit], is_own: Callable[[Commit], bool
     return None
 
 
-def last_change_of(commits: Callable[[], Iterable[Commit]], client: str, project: str) -> Commit:
-    """The last commit of this client that changed something in this project and is not undone.
-
-    `commits`: reads the history, newest first. `NotFound` names the last changes of others.
-    """
+def last_change_of(newest_first: Iterable[Commit], client: str, project: str) -> Commit:
+    """The last commit of this client that changed something in this project and is not undone."""
 
     def is_own(commit: Commit) -> bool:
         by_person = commit.changes.client in EDITED_FILES and client in ATTENDED
         is_mine = commit.changes.client == client or by_person
         return is_mine and is_in_project(commit, project) and not is_upkeep(commit)
 
-    if (own := last_to_undo(commits(), is_own)) is not None:
+    own = last_to_undo(newest_first, is_own)
+    if own is not None:
         return own
-    others = ", ".join(
-        f"{commit.revision} ({commit.changes.action} from {commit.changes.client or '?'})"
-        for commit in islice(changes_in_effect(commits()), _CHANGES_NAMED)
-    )
-    if not others:
-        raise NotFound("there is nothing to undo")
     raise NotFound(
-        f"there is nothing to undo from {client} in this project; by others or in other projects: "
-        f"{others}. Undo one of them by its number"
+        f"there is nothing to undo from {client} in this project; undo a change of others, or in "
+        "another project, by its number (see the history)"
     )
 
 

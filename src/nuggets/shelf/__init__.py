@@ -947,7 +947,7 @@ class NuggetShelf:
 
         Of a reflection, notes that changed since are left as they are: `left` of the commit names
         them. `Conflict` says which later change would be lost, or that the last change is not
-        saved yet. `NotFound` names the last changes of others.
+        saved yet.
         """
         if revision is not None:
             check_whole(revision, "a revision")

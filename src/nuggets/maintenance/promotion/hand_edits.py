@@ -152,8 +152,7 @@ class PersonEdits(NamedTuple):
 
     changed: Mapping[str, str] = {}  # the line as it is now
     deleted: tuple[str, ...] = ()
-    put_back: tuple[str, ...] = ()  # deleted before
-    returned: tuple[str, ...] = ()  # missing before, together with many others
+    put_back: tuple[str, ...] = ()  # deleted or missing before
     missing: tuple[str, ...] = ()  # too many at once to be deletions
     problem: str = ""  # why nothing is taken over
 
@@ -262,9 +261,10 @@ def _apply_edits(
         for note_id in found.deleted
         if notes[note_id].project or note_id not in shelf.entries_elsewhere
     )
-    for note_id in (*found.put_back, *found.returned):
+    for note_id in found.put_back:
         entries[note_id] = Entry(entries[note_id].line)
-    for note_id in (*retired, *found.put_back):
+    restored = tuple(note_id for note_id in found.put_back if notes[note_id].hidden)
+    for note_id in (*retired, *restored):
         seen.notes[note_id] = notes[note_id]
         shapes[note_id] = _edited_shape(notes[note_id], hidden=note_id in retired)
     edit = ExternalEdit(1, notes=tuple(shapes.values()), removed=())
@@ -275,7 +275,7 @@ def _apply_edits(
             entries[note_id] = Entry.from_lines(line, line_for(after[note_id]))
     lines = [found.changed[note_id] for note_id in refused]
     hashes = frozenset(short_hash(text) for line in lines for text in (line, *line.splitlines()))
-    edits = FileEdits(path, changed, retired, found.put_back, refused, hashes)
+    edits = FileEdits(path, changed, retired, restored, refused, hashes)
     return EditImport(changes.changes, written._replace(entries=entries), edits)
 
 
@@ -339,12 +339,9 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
     put_back = tuple(
         i
         for i, entry in written.entries.items()
-        if entry.fate == "declined" and entry.line in here and i in notes and notes[i].hidden
+        if entry.fate in ("declined", "missing") and entry.line in here and i in notes
     )
-    returned = tuple(
-        i for i, e in written.entries.items() if e.fate == "missing" and e.line in here
-    )
-    return PersonEdits(changed, deleted, put_back, returned)
+    return PersonEdits(changed, deleted, put_back)
 
 
 def _is_live(note: MemoryNote | None, entry: Entry) -> bool:
