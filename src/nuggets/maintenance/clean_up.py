@@ -35,8 +35,6 @@ FindingKind = Literal[
     "duplicate",
     "contradiction",
     "secret",
-    "broken link",
-    "orphan",
     "never recalled",
     "reflection",
     "outdated",
@@ -58,11 +56,9 @@ def audit_notes(
     visible = [note for note in notes.values() if not note.hidden]
     return [
         *_secrets(visible),
-        *_broken_links(notes),
         *_contradictions(visible),
         *_opposed_rules(visible, policy),
         *_duplicates(visible),
-        *_orphans(visible),
         *_never_recalled(visible, now),
         *_next_pass(notes, now, policy),
     ]
@@ -74,14 +70,6 @@ def _secrets(notes: Iterable[MemoryNote]) -> Iterator[Finding]:
         if kinds:
             title, what = credentials.redact(note.title), ", ".join(kinds)
             yield Finding("secret", (note.id,), f"{title!r} looks like it holds: {what}")
-
-
-def _broken_links(notes: Mapping[str, MemoryNote]) -> Iterator[Finding]:
-    for broken in asymmetries(notes):
-        detail = f"{broken.problem} link to {broken.link.to} ({broken.link.reason!r})"
-        yield Finding(
-            "broken link", (broken.note_id,), f"{detail}; `nuggets doctor --fix` repairs it"
-        )
 
 
 def _contradictions(notes: Iterable[MemoryNote]) -> Iterator[Finding]:
@@ -121,14 +109,6 @@ def _duplicates(notes: Iterable[MemoryNote]) -> Iterator[Finding]:
         if len(same) > 1:
             titles = ", ".join(f"{note.title!r:.60}" for note in same)
             yield Finding("duplicate", tuple(note.id for note in same), f"the same text: {titles}")
-
-
-def _orphans(notes: list[MemoryNote]) -> Iterator[Finding]:
-    unlinked = [note for note in notes if note.kind == "note" and not note.links]
-    if unlinked:
-        ids = tuple(note.id for note in unlinked)
-        subject = "1 note is" if len(unlinked) == 1 else f"{len(unlinked)} notes are"
-        yield Finding("orphan", ids, f"{subject} linked to nothing")
 
 
 def _never_recalled(notes: Iterable[MemoryNote], now: str) -> Iterator[Finding]:

@@ -2,18 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from nuggets.domain.marks import RUN_MARK, rejection_marks
+from nuggets.domain.marks import FILE_MARK, RUN_MARK, rejection_marks
 from nuggets.domain.names_and_tags import identity_of
 from nuggets.domain.records import Changes, Commit, LeftNote, MemoryNote, NoteLink
 from nuggets.domain.state import SESSIONS_KEPT, State, apply_touch, merged_into, with_recalls_of
 from nuggets.domain.visibility import is_foreign
 from nuggets.errors import Conflict, NotFound
 from nuggets.language.text import fold_case
-from nuggets.maintenance.promotion.entries import (
-    reverted_pins,
-    unchanged_files,
-    without_taken_out,
-)
+from nuggets.maintenance.promotion.entries import reverted_pins, without_taken_out
 from nuggets.maintenance.reflection.linking_and_merging import with_whole_groups
 from nuggets.operations.notes_and_links import link_identity
 
@@ -312,10 +308,10 @@ def changes_memory(commit: Commit) -> bool:
 
 
 def is_quiet(commit: Commit) -> bool:
-    """Does it contain only counted recalls, inspections, and runs that changed nothing?"""
-    after, before = commit.changes.marks, commit.before.marks
-    changed = after.keys() - {RUN_MARK}  # a daily run that changed nothing
-    changed -= unchanged_files(after, before)  # a promotion that wrote nothing
+    """Does it contain only counted recalls, inspections, runs that changed nothing, and how memory
+    files were left?"""
+    marks = (mark for mark in commit.changes.marks if not mark.startswith(FILE_MARK))
+    changed = [mark for mark in marks if mark != RUN_MARK]
     return not (changes_memory(commit) or commit.changes.drop or changed)
 
 

@@ -355,16 +355,6 @@ def written_entries(marks: Mapping[str, Any], mark: str) -> WrittenEntries:
     return WrittenEntries.from_json((marks.get(mark) or {}).get("written"))
 
 
-def unchanged_files(after: Mapping[str, Any], before: Mapping[str, Any]) -> set[str]:
-    """The marks of the memory files whose entries are the same in both."""
-    return {
-        mark
-        for mark in after
-        if mark.startswith(FILE_MARK)
-        and written_entries(after, mark).entries == written_entries(before, mark).entries
-    }
-
-
 def without_taken_out(
     now: Mapping[str, Any], after: Mapping[str, Any], before: Mapping[str, Any]
 ) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def rewrite(plan: Plan, ids: list[str]) -> None:
             continue
         at = moment_after(note.updated_at, plan.now)
         plan.put(note._replace(content=content, updated_at=at, last_rewritten_at=plan.now))
-        plan.record("rewrite", note, f"content: {_difference(note.content, content)}")
+        plan.record("rewrite", note, "content: blanks tidied, repeated lines removed")
 
 
 def tidy(note: MemoryNote) -> str:
@@ -169,17 +169,6 @@ def _is_prose(line: str) -> bool:
     is_question = line.endswith(QUESTION_MARKS)
     reads_on = any(map(str.isalpha, line)) and not is_question
     return reads_on and not (_NO_PROSE.match(line) or _FIELD.match(line))
-
-
-def _difference(before: str, after: str) -> str:
-    gone = _count_filled_lines(before) - _count_filled_lines(after)
-    if not gone:
-        return "blanks and empty lines tidied"
-    return f"{gone} repeated {'line' if gone == 1 else 'lines'} removed"
-
-
-def _count_filled_lines(text: str) -> int:
-    return sum(1 for line in text.split("\n") if line.strip())
 
 
 # --- archiving ------------------------------------------------------------------------------------
