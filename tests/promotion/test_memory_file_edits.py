@@ -229,7 +229,9 @@ def test_lines_that_come_back_settle_the_problem(shelf: NuggetShelf, memory: Pat
     text = memory.read_text()
     delete_line(memory, "Auth", "Deploy", "Tests")
     shelf.promote(memory)
-    assert "3 lines" in shelf.memory_file_problems()[str(memory)]
+    for _ in range(2):
+        assert "3 lines" in shelf.memory_file_problems()[str(memory)]
+        shelf.promote(memory)
     memory.write_text(text)
     shelf.promote(memory)
 

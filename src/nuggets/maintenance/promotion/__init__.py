@@ -89,7 +89,7 @@ class MemoryFiles:
         with self._transactions.exclusive():
             promotion = file_access.rewrite(path, lambda text: self._promote(path, project, text))
             if is_named or promotion.written.entries or path in self.written_files():
-                self._record(path, project, promotion.written, promotion.text)
+                self._record(path, project, promotion)
             return promotion
 
     def _promote(self, path: str, project: str, text: str) -> tuple[str, Promotion]:
@@ -122,9 +122,9 @@ class MemoryFiles:
             stale_reasons=self._stale_reasons,
         )
 
-    def _record(self, path: str, project: str, written: WrittenEntries, text: str) -> None:
-        mark = f"{FILE_MARK}{path}"
-        record = self._record_to_json(path, project, written, text)
+    def _record(self, path: str, project: str, done: Promotion) -> None:
+        mark, problem = f"{FILE_MARK}{path}", done.edits.not_taken_over
+        record = self._record_to_json(path, project, done.written, done.text, problem)
         if self._transactions.state.marks.get(mark) != record:
             self._write_marks({mark: record})
 
@@ -133,7 +133,7 @@ class MemoryFiles:
         self._transactions.write(changes)
 
     def _record_to_json(
-        self, path: str, project: str, written: WrittenEntries, text: str, problem: str = ""
+        self, path: str, project: str, written: WrittenEntries, text: str, problem: str
     ) -> dict[str, Any]:
         whole = replace_block("", text) if is_block_file(path) else text
         record = {
@@ -211,34 +211,15 @@ class MemoryFiles:
         return [note for commit in commits for note in commit.before.put if note.id == note_id]
 
     def problems(self) -> dict[str, str]:
-        """By path, why edits of a memory file are not taken over, and lines that are missing."""
+        """By path, why edits of a memory file were not taken over when it was seen last."""
         found: dict[str, str] = {}
-        with self._transactions.reading():
-            for path, project in self.written_files().items():
+        with self._transactions.reading() as view:
+            for path, record in memory_file_records(view.state.marks).items():
+                is_there = os.path.isdir(os.path.dirname(path))  # the project may be gone
                 with suppress(NuggetsError):  # the next write to the file reports the error
-                    problem = self._problem_of(path, project)
-                    if problem:
-                        found[path] = problem
-        return found
-
-    def _problem_of(self, path: str, project: str) -> str:
-        if not os.path.isdir(os.path.dirname(path)):
-            return ""  # the project is gone
-        if is_block_file(path) and self._was_removed(path):
-            return ""  # a person took the whole block out
-        edits = self._decide_edits(path, project, file_access.read(path)).edits
-        if edits.problem:
-            return edits.not_taken_over
-        missing = [i for i, e in self.record_of(path).entries.items() if e.fate == "missing"]
-        notes = self._transactions.state.notes.many(missing).values()
-        visible = [note.id for note in notes if not note.hidden]
-        if visible:
-            return (
-                f"{len(visible)} lines of Nuggets went missing at once; no memory was archived. "
-                "Write the lines again, or `nuggets note archive` what is wrong: "
-                f"{', '.join(visible)}"
-            )
-        return edits.not_taken_over
+                    if is_there and not (is_block_file(path) and self._was_removed(path)):
+                        found[path] = record.get("problem", "")
+        return {path: problem for path, problem in found.items() if problem}
 
     def _candidate_notes(self, notes: SqlNotes, written: WrittenEntries) -> dict[str, MemoryNote]:
         """The notes that may be in a file: recalled and pinned notes, notes with an entry there,

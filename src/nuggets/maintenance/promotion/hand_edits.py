@@ -39,6 +39,7 @@ from nuggets.operations.lookups_before_write import FindAnchors
 from nuggets.operations.notes_and_links import normal_value
 
 ACTION, CLIENT = "edit_memory_file", "memory file"  # in the history: nobody says who edits the file
+_NOTHING_DONE = "; no memory was changed or archived"
 _CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ")
 
 
@@ -164,7 +165,7 @@ class FileEdits(NamedTuple):
     changed: tuple[str, ...] = ()
     retired: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
-    refused: Mapping[str, str] = {}  # why a changed line does not change its memory
+    refused: Mapping[str, str] = {}  # why a changed or missing line does not change its memory
     refused_lines: frozenset[str] = frozenset()  # short hashes of these lines
     problem: str = ""  # why nothing was taken over
     is_news: bool = False  # what was not taken over was not reported yet
@@ -173,7 +174,7 @@ class FileEdits(NamedTuple):
     def not_taken_over(self) -> str:
         """Why all or some lines change no memory; "" if each does."""
         if self.problem:
-            return f"{self.problem}; no memory was changed or archived"
+            return self.problem + _NOTHING_DONE
         return "; ".join(dict.fromkeys(self.refused.values()))
 
 
@@ -274,6 +275,8 @@ def _apply_edits(
         if note_id not in refused:
             entries[note_id] = Entry.from_lines(line, line_for(after[note_id]))
     lines = [found.changed[note_id] for note_id in refused]
+    missing = [i for i, n in notes.items() if entries[i].fate == "missing" and not n.hidden]
+    refused |= dict.fromkeys(missing, _gone_at_once(len(missing)) + _NOTHING_DONE)
     hashes = frozenset(short_hash(text) for line in lines for text in (line, *line.splitlines()))
     edits = FileEdits(path, changed, retired, restored, refused, hashes)
     return EditImport(changes.changes, written._replace(entries=entries), edits)
@@ -334,14 +337,17 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
     )
     total = sum(entry.is_in_file for entry in live.values())
     if are_too_many(len(deleted), total):
-        problem = f"{len(deleted)} of the {total} lines of Nuggets are gone at once"
-        return PersonEdits(missing=deleted, problem=problem)
+        return PersonEdits(missing=deleted, problem=_gone_at_once(len(deleted)))
     put_back = tuple(
         i
         for i, entry in written.entries.items()
         if entry.fate in ("declined", "missing") and entry.line in here and i in notes
     )
     return PersonEdits(changed, deleted, put_back)
+
+
+def _gone_at_once(count: int) -> str:
+    return f"{count} lines of Nuggets are gone at once"
 
 
 def _is_live(note: MemoryNote | None, entry: Entry) -> bool:
