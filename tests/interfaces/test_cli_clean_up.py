@@ -115,13 +115,14 @@ def test_status_and_doctor_name_a_memory_file_that_lost_much(
     path.write_text("# Another branch\n")
     done = nuggets("promote", "--path", str(path))
 
-    assert "Not taken over: 3 of the 3 lines of Nuggets are gone at once" in done.out
-    assert "3 lines of Nuggets went missing at once" in nuggets("status").out
+    assert "Not taken over: 3 lines of Nuggets are gone at once" in done.out
+    assert "3 lines of Nuggets are gone at once" in nuggets("status").out
     assert "memory file" in nuggets("doctor").out
     assert nuggets("recall", "font").code == 0
     for note in nuggets("note", "list", "--json").json:
         assert note["id"] in nuggets("doctor").out
         nuggets("note", "archive", note["id"])
+    nuggets("promote", "--path", str(path))
     assert "memory file" not in nuggets("doctor").out
 
 

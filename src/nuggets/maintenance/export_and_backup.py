@@ -80,17 +80,14 @@ def markdown_files(notes: Callable[[], Iterable[MemoryNote]], form: str) -> Iter
         names[note.id] = free_name(safe_name(note.nugget_name), note.id, note.title, taken)
         taken.add(fold_case(names[note.id]))
     style: LinkStyle = "wikilink" if form == "obsidian" else "markdown"
-    log: list[tuple[str, str]] = []
     for note in notes():
-        log.append((note.updated_at[:10], names[note.id]))
         yield f"{names[note.id]}.md", [render_note(note, names, link_style=style).encode()]
     if form == "okf":
-        yield from _bundle_files(names.values(), log)
+        yield from _bundle_files(names.values())
 
 
-def _bundle_files(names: Iterable[str], log: list[tuple[str, str]]) -> Iterator["_File"]:
-    """What a bundle of the Open Knowledge Format has of itself: a list of each folder, and what
-    changed on which day, the last one first."""
+def _bundle_files(names: Iterable[str]) -> Iterator["_File"]:
+    """What a bundle of the Open Knowledge Format has of itself: a list of each folder."""
     folders: dict[str, list[str]] = {}
     for name in names:
         folder, _, file = name.partition("/")
@@ -100,11 +97,6 @@ def _bundle_files(names: Iterable[str], log: list[tuple[str, str]]) -> Iterator[
     yield "index.md", ["\n".join([f"{head}\n# Memories\n", *listed, ""]).encode()]
     for folder, lines in folders.items():
         yield f"{folder}/index.md", ["\n".join([f"# {folder}\n", *lines, ""]).encode()]
-    days: dict[str, list[str]] = {}
-    for day, name in sorted(log, reverse=True):
-        days.setdefault(day, []).append(f"- [{name}]({quote(name)}.md)")
-    entries = (f"\n## {day}\n\n" + "\n".join(lines) + "\n" for day, lines in days.items())
-    yield "log.md", (part.encode() for part in ("# Changes\n", *entries))
 
 
 # --- a table and a graph --------------------------------------------------------------------------

@@ -153,10 +153,7 @@ class History:
     def recorded_past(self) -> ShelfPast:
         """When people changed, dropped and imported notes, as far as the history reaches."""
         with self._transactions.reading():
-            commits = list(self._transactions.store.commits(0))
-        return ShelfPast(
-            undo.changed_by_people(commits), undo.drop_times(commits), undo.imported_notes(commits)
-        )
+            return undo.recorded_past(self._transactions.store.commits(0))
 
     def as_other(self) -> OtherShelf:
         """Everything on a shelf, with its past."""

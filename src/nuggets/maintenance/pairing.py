@@ -263,8 +263,6 @@ class Pairing:
         with suppress(LookupError, TypeError, ValueError):  # the register is damaged
             known, digest = self._checked[machine]
             size = known if digest_of(content[:known]) == digest else 0
-        if before.is_canonical and content.startswith(before.content):
-            size = max(size, len(before.content))
         latest = iso(parse(self._context.now()) + CLOCKS_DIFFER)
         return _read_lines(content, size, machine, self._cipher, latest)
 

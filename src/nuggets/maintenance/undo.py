@@ -1,6 +1,7 @@
 """Undo: the changes that revert a commit without losing later changes. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from nuggets.domain.marks import FILE_MARK, RUN_MARK, rejection_marks
 from nuggets.domain.names_and_tags import identity_of
@@ -12,6 +13,7 @@ from nuggets.language.text import fold_case
 from nuggets.maintenance.promotion.entries import reverted_pins, without_taken_out
 from nuggets.maintenance.reflection.linking_and_merging import with_whole_groups
 from nuggets.operations.notes_and_links import link_identity
+from nuggets.operations.shelf_import import ShelfPast
 
 PURGE = "purge"
 UNDO = "undo"  # an undo commit has the action "undo <revision of the undone commit>"
@@ -67,41 +69,30 @@ def revert(state: State, commit: Commit, since: Iterable[Commit] = ()) -> tuple[
     return changes, part
 
 
-def drop_times(commits: Iterable[Commit]) -> dict[str | tuple[str, ...], str]:
-    """When each note id was last dropped, and each fact by its identity, because another shelf may
-    know the fact by another id. Drops made by an undo do not count."""
-    times: dict[str | tuple[str, ...], str] = {}
-    for commit in commits:
+def recorded_past(commits: Iterable[Commit]) -> ShelfPast:
+    """When people last changed each note (archiving it or undoing a change counts), when each was
+    last dropped (an undo does not count), and each as the last import stored it. A fact that was
+    dropped is also known by its identity, because another shelf may know it by another id."""
+    changed: dict[str, str] = {}
+    gone: dict[Any, str] = {}
+    brought: dict[str, MemoryNote] = {}
+    oldest_first = list(commits)
+    for commit in oldest_first:
+        before = {note.id: note for note in commit.before.put}
         if not commit.changes.action.startswith(UNDO):
             ids = set(commit.changes.drop)
-            times.update(dict.fromkeys(ids, commit.at))
-            facts = (n for n in commit.before.put if n.id in ids and n.kind == "fact")
-            times.update((identity_of(fact), commit.at) for fact in facts)
-    return times
-
-
-def changed_by_people(commits: Iterable[Commit]) -> dict[str, str]:
-    """When a person last changed each note; archiving it or undoing a change counts."""
-    times = {}
-    for commit in commits:
-        if commit.changes.action in _AUTOMATIC_ACTIONS:
-            continue
-        before = {note.id: note for note in commit.before.put}
-        for note in commit.changes.put:
-            was = before.get(note.id)
-            if was is None or not _says_the_same(was._replace(links=note.links), note):
-                times[note.id] = commit.at
-    return times
-
-
-def imported_notes(commits: Iterable[Commit]) -> dict[str, MemoryNote]:
-    """Each note as the last import from another shelf stored it."""
-    notes: dict[str, MemoryNote] = {}
-    for commit in _not_undone(reversed(list(commits))):
+            facts = (n for n in before.values() if n.id in ids and n.kind == "fact")
+            gone.update(dict.fromkeys((*ids, *map(identity_of, facts)), commit.at))
+        if commit.changes.action not in _AUTOMATIC_ACTIONS:
+            for note in commit.changes.put:
+                was = before.get(note.id)
+                if was is None or not _says_the_same(was._replace(links=note.links), note):
+                    changed[note.id] = commit.at
+    for commit in _not_undone(reversed(oldest_first)):
         if commit.changes.action == IMPORT:
             for note in commit.changes.put:
-                notes.setdefault(note.id, note)
-    return notes
+                brought.setdefault(note.id, note)
+    return ShelfPast(changed, gone, brought)
 
 
 def _without_changed_since(state: State, commit: Commit, since: Iterable[Commit]) -> Commit:

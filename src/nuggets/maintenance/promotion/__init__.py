@@ -43,7 +43,7 @@ from nuggets.maintenance.promotion.merged_text import (
     merged_text,
 )
 from nuggets.operations.project_identity import recorded_locations
-from nuggets.stores.sql.state import SqlNotes
+from nuggets.stores.sql.state import SqlState
 
 
 class MemoryFiles:
@@ -96,7 +96,7 @@ class MemoryFiles:
         """The new text, after people's edits of the old one were taken over."""
         edits = self._import_edits(path, project, text)
         state, written = self._transactions.state, self.record_of(path)
-        notes = self._candidate_notes(state.notes, written)
+        notes = self._candidate_notes(state, written)
         done = self._merge(text, notes, state, path, project, written)
         others = done.written.others - edits.refused_lines  # they are tried again
         return done.text, done._replace(written=done.written._replace(others=others), edits=edits)
@@ -221,18 +221,15 @@ class MemoryFiles:
                         found[path] = record.get("problem", "")
         return {path: problem for path, problem in found.items() if problem}
 
-    def _candidate_notes(self, notes: SqlNotes, written: WrittenEntries) -> dict[str, MemoryNote]:
+    def _candidate_notes(self, state: SqlState, written: WrittenEntries) -> dict[str, MemoryNote]:
         """The notes that may be in a file: recalled and pinned notes, notes with an entry there,
         and the notes that these were merged into."""
+        notes = state.notes
         candidates = {note.id: note for note in notes.with_hits(1)}
-        extra_ids = self._pinned_ids() | written.entries.keys()
+        extra_ids = pinned_ids(state.marks, notes) | written.entries.keys()
         candidates.update(notes.many(extra_ids - candidates.keys()))
         into = {target for note in candidates.values() for target in merged_into(note)}
         return {**candidates, **notes.many(into - candidates.keys())}
-
-    def _pinned_ids(self) -> frozenset[str]:
-        state = self._transactions.state
-        return pinned_ids(state.marks, state.notes)
 
     def pin(self, path: str, note: MemoryNote) -> Changes:
         """Pin a note to the file of the current project, also if a person removed its entry."""

@@ -10,7 +10,7 @@ from nuggets.domain.credentials import credential_kinds, memory_credential_kinds
 from nuggets.domain.host_markup import escape_host_markup
 from nuggets.domain.marks import FILE_MARK
 from nuggets.domain.names_and_tags import CONFIRMED
-from nuggets.domain.records import HitKind, MemoryNote, Touch
+from nuggets.domain.records import MemoryNote, Touch
 from nuggets.domain.state import Notes, merged_into
 from nuggets.domain.times import invalidity
 from nuggets.domain.visibility import is_foreign, is_unconfirmed
@@ -195,14 +195,6 @@ def _replace_words(
 Outcome = Literal["new", "kept", "updated", "changed", "declined", "no room", "out"]
 
 
-class CountedSession(NamedTuple):
-    """A session that counts for a note, when and why; both are "" if that is no longer known."""
-
-    session: str
-    at: str
-    kind: HitKind
-
-
 class Explanation(NamedTuple):
     """Why a note is in the file, or why not."""
 
@@ -210,17 +202,15 @@ class Explanation(NamedTuple):
     title: str
     outcome: Outcome
     reason: str
-    sessions: tuple[CountedSession, ...] = ()  # that recalled it, the last of them
+    # by the sessions that recalled it, the last of them; without a time if that is no longer known
+    sessions: tuple[Touch, ...] = ()
 
 
-def counted_sessions(
-    note: MemoryNote, hits: Mapping[tuple[str, str], Touch]
-) -> tuple[CountedSession, ...]:
-    """The sessions that count for a note; `hits` by note and session."""
-    session_hits = [
+def counted_sessions(note: MemoryNote, hits: Mapping[tuple[str, str], Touch]) -> tuple[Touch, ...]:
+    """The recalls that count for a note, one of each session; `hits` by note and session."""
+    return tuple(
         hits.get((note.id, session), Touch(note.id, session, "")) for session in note.hit_sessions
-    ]
-    return tuple(CountedSession(hit.session, hit.at, hit.kind) for hit in session_hits)
+    )
 
 
 def why_not(

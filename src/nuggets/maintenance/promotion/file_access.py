@@ -132,10 +132,13 @@ def _replace(target: str, expected: bytes | None, content: bytes) -> bool:
         finally:
             os.close(descriptor)
         if expected is None:
-            return _place_new(temporary, target)
+            os.link(temporary, target)
+            return True
         if not os.access(target, os.W_OK):
             raise PermissionError(13, "it is read-only", target)
         return _exchange(temporary, target, expected, content)
+    except FileExistsError:  # someone created it meanwhile
+        return False
     except OSError as problem:
         raise unwritable(target, problem) from problem
     finally:
@@ -143,15 +146,6 @@ def _replace(target: str, expected: bytes | None, content: bytes) -> bool:
             os.unlink(temporary)
         with suppress(OSError):
             sync_directory(directory)
-
-
-def _place_new(temporary: str, target: str) -> bool:
-    """Create the file; False if someone created it meanwhile."""
-    try:
-        os.link(temporary, target)
-    except FileExistsError:
-        return False
-    return True
 
 
 def _exchange(temporary: str, target: str, old: bytes, content: bytes) -> bool:

@@ -276,7 +276,7 @@ def _apply_edits(
             entries[note_id] = Entry.from_lines(line, line_for(after[note_id]))
     lines = [found.changed[note_id] for note_id in refused]
     missing = [i for i, n in notes.items() if entries[i].fate == "missing" and not n.hidden]
-    refused |= dict.fromkeys(missing, _gone_at_once(len(missing)) + _NOTHING_DONE)
+    refused |= dict.fromkeys(missing, _gone_at_once(missing) + _NOTHING_DONE)
     hashes = frozenset(short_hash(text) for line in lines for text in (line, *line.splitlines()))
     edits = FileEdits(path, changed, retired, restored, refused, hashes)
     return EditImport(changes.changes, written._replace(entries=entries), edits)
@@ -337,7 +337,7 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
     )
     total = sum(entry.is_in_file for entry in live.values())
     if are_too_many(len(deleted), total):
-        return PersonEdits(missing=deleted, problem=_gone_at_once(len(deleted)))
+        return PersonEdits(missing=deleted, problem=_gone_at_once(deleted))
     put_back = tuple(
         i
         for i, entry in written.entries.items()
@@ -346,8 +346,11 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
     return PersonEdits(changed, deleted, put_back)
 
 
-def _gone_at_once(count: int) -> str:
-    return f"{count} lines of Nuggets are gone at once"
+def _gone_at_once(ids: Sequence[str]) -> str:
+    return (
+        f"{len(ids)} lines of Nuggets are gone at once (write them again, or `nuggets note archive` "
+        f"what is wrong and promote: {', '.join(ids)})"
+    )
 
 
 def _is_live(note: MemoryNote | None, entry: Entry) -> bool:

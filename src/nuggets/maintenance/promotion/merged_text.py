@@ -196,7 +196,8 @@ class _Work:
                 taken.add(note_id)
                 self.page = page
                 if is_new:
-                    self.outcomes[note_id] = "new", self._why_taken(note_id)
+                    hits = f"recalled in {self.notes[note_id].hits} sessions"
+                    self.outcomes[note_id] = "new", "pinned" if note_id in self.pinned else hits
             elif is_new:
                 self.outcomes[note_id] = "no room", "the file is as long as hosts read it"
             else:
@@ -204,13 +205,12 @@ class _Work:
                 self.outcomes[note_id] = "no room", reason
         self.page = [line for line in self.page if line.owner in taken]
 
-    def _why_taken(self, note_id: str) -> str:
-        if note_id in self.pinned:
-            return "pinned"
-        return f"recalled in {self.notes[note_id].hits} sessions"
-
     def record(self) -> WrittenEntries:
-        entries = {line.owner: self._entry(line) for line in self.page if line.owner}
+        entries = {
+            line.owner: Entry.from_lines(line.text, self.line[line.owner])
+            for line in self.page
+            if line.owner
+        }
         own_text = join_lines([line for line in self.page if not line.owner])
         others = frozenset(
             short_hash(line.text) for line in parse_lines(own_text) if not line.is_blank
@@ -221,10 +221,6 @@ class _Work:
             if i in self.known
         }
         return WrittenEntries({**refused, **entries}, others)
-
-    def _entry(self, line: Line) -> Entry:
-        """The record of a line in the file, which may be in a person's words."""
-        return Entry.from_lines(line.text, self.line[line.owner])
 
     def explanations(self) -> list[Explanation]:
         """Every note, most hits first, then deleted notes whose entries were removed."""

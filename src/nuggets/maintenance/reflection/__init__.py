@@ -184,12 +184,6 @@ def oldest_kept(now: str) -> str:
     return iso(parse(now) - timedelta(days=TEMPORARY_DAYS))
 
 
-def is_stale(note: MemoryNote, cutoff: str) -> bool:
-    """Whether it is temporary and was neither used nor changed since the cutoff."""
-    used = max(note.last_accessed_at, note.updated_at)
-    return note.stability == "temporary" and used < cutoff
-
-
 def archive(plan: Plan, ids: list[str]) -> None:
     """Archive worthless notes; archived notes can be restored."""
     for note in plan.visible(ids):
@@ -208,16 +202,13 @@ def why_worthless(note: MemoryNote, now: str) -> str:
         return "almost empty and never recalled"
     if note.valid_until is not None and note.valid_until < now:
         return f"expired, it was valid until {note.valid_until[:10]}"
-    if is_stale(note, oldest_kept(now)):
+    used = max(note.last_accessed_at, note.updated_at)
+    if note.stability == "temporary" and used < oldest_kept(now):
         return "temporary and not used for days"
-    if not note.hits and not _is_kept(note) and _PASSING.match(scope_and_rest(note.title)[1]):
+    is_kept = note.stability == "durable" and note.stability_given  # someone said so
+    if not note.hits and not is_kept and _PASSING.match(scope_and_rest(note.title)[1]):
         return "its title says that it is temporary, and it was never recalled"
     return ""
-
-
-def _is_kept(note: MemoryNote) -> bool:
-    """Whether someone said that it is durable, whatever its title."""
-    return note.stability == "durable" and note.stability_given
 
 
 # --- tags -----------------------------------------------------------------------------------------
