@@ -48,11 +48,8 @@ def revert(state: State, commit: Commit, since: Iterable[Commit] = ()) -> tuple[
     notes = [*(note.id for note in part.changes.put), *_dropped_ids(part)]
     after = {note.id: note for note in part.changes.put}
     before = {note.id: note for note in part.before.put}
-    untouched = {note.id for note in commit.changes.put} - after.keys()
     put = tuple(
-        _as_before(part, before[i], after.get(i), state.notes.get(i), untouched)
-        for i in notes
-        if i in before
+        _as_before(part, before[i], after.get(i), state.notes.get(i)) for i in notes if i in before
     )
     changes = Changes(
         put=put,
@@ -346,10 +343,9 @@ def _as_before(
     before: MemoryNote,
     after: MemoryNote | None,
     now: MemoryNote | None,
-    untouched: set[str],
 ) -> MemoryNote:
     """The note as it was before the commit, with the recalls, links and inspections since; hits
-    that a merge added are removed again. Links with untouched notes stay, as they do there."""
+    that a merge added are removed again."""
     for touch in commit.changes.touches:  # they happened before the commit, which only counted them
         if touch.note_id == before.id:
             before = apply_touch(before, touch)
@@ -362,9 +358,7 @@ def _as_before(
     not_recalled = now.last_accessed_at == after.last_accessed_at
     linked_before = {link_identity(link) for link in before.links}
     gained = (link for link in _new_links(now, after) if link_identity(link) not in linked_before)
-    links = [link for link in (*before.links, *gained) if link.to not in untouched]
-    links += (link for link in now.links if link.to in untouched)
-    before = before._replace(links=tuple(links))
+    before = before._replace(links=(*before.links, *gained))
     if before.last_inspected_at == after.last_inspected_at:
         before = before._replace(last_inspected_at=now.last_inspected_at)
     return before._replace(

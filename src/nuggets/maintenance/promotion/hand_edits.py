@@ -348,8 +348,8 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
 
 def _gone_at_once(ids: Sequence[str]) -> str:
     return (
-        f"{len(ids)} lines of Nuggets are gone at once (write them again, or `nuggets note archive` "
-        f"what is wrong and promote: {', '.join(ids)})"
+        f"{len(ids)} lines of Nuggets are gone at once (write them again, or archive what is wrong "
+        f"with `nuggets note archive`, then promote: {', '.join(ids)})"
     )
 
 
