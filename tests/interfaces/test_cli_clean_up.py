@@ -472,10 +472,10 @@ def test_notes_of_one_title_are_told_apart_by_how_their_ids_end(nuggets: Nuggets
 
 def test_a_title_that_is_a_word_of_the_finding_is_still_named(nuggets: Nuggets) -> None:
     with NuggetShelf(os.environ["NUGGETS_DIR"]) as shelf:
-        shelf.create_note("project", "memory", "Long ago.", created_at="2020-01-01")
+        shelf.create_note("project", "days", "Long ago.", created_at="2020-01-01")
 
     assert nuggets("audit").lines[:3] == [
-        *("never recalled", "  1 memory older than 30 days was never recalled", "    memory")
+        *("never recalled", "  never recalled and older than 30 days: 1", "    days")
     ]
 
 

@@ -116,9 +116,8 @@ def _never_recalled(notes: Iterable[MemoryNote], now: str) -> Iterator[Finding]:
     unused = [note for note in notes if not note.hits and note.created_at < limit]
     if unused:
         ids = tuple(note.id for note in unused)
-        count, old = len(unused), f"older than {UNUSED_DAYS} days"
-        subject = f"1 memory {old} was" if count == 1 else f"{count} memories {old} were"
-        yield Finding("never recalled", ids, f"{subject} never recalled")
+        detail = f"never recalled and older than {UNUSED_DAYS} days: {len(unused)}"
+        yield Finding("never recalled", ids, detail)
 
 
 def _next_pass(

@@ -204,17 +204,12 @@ def import_edits(shelf: Shelf, path: str, text: str, written: WrittenEntries) ->
     if _is_older_copy(found, shelf, written):
         found = PersonEdits(problem="it is an older copy: its lines say what memories said before")
     if found.problem:
+        entries = dict(written.entries)
+        if text.strip():  # a lost file is written again
+            entries.update((i, entries[i]._replace(fate="missing")) for i in found.missing)
         edits = FileEdits(path, problem=found.problem)
-        return EditImport(Changes(), _mark_missing(found, text, written), edits)
+        return EditImport(Changes(), written._replace(entries=entries), edits)
     return _apply_edits(shelf, path, found, notes, written)
-
-
-def _mark_missing(found: PersonEdits, text: str, written: WrittenEntries) -> WrittenEntries:
-    """Entries that are gone from a file with other content; a lost file is written again."""
-    if not text.strip():
-        return written
-    missing = {i: written.entries[i]._replace(fate="missing") for i in found.missing}
-    return written._replace(entries={**written.entries, **missing})
 
 
 def _is_older_copy(found: PersonEdits, shelf: Shelf, written: WrittenEntries) -> bool:

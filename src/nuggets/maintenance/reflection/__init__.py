@@ -16,7 +16,6 @@ from nuggets.domain.marks import RejectedChange
 from nuggets.domain.names_and_tags import DECIDING_TAGS, normal_tags, own_tags
 from nuggets.domain.records import Changes, MemoryNote, ReflectionChange, ReflectionResult
 from nuggets.domain.times import iso, moment_after, parse
-from nuggets.errors import InvalidInput
 from nuggets.language.markdown import continues_code
 from nuggets.language.text import (
     all_words,
@@ -288,15 +287,12 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 def select_notes(notes: Iterable[MemoryNote], now: str, policy: Policy) -> list[str]:
     """The ids of the notes to inspect, the most urgent first, equals by age."""
     moment = parse(now)
-
-    def is_rubbish(note: MemoryNote) -> bool:
-        return (
-            bool(why_worthless(note, now))
-            and RejectedChange("hide", note.id) not in policy.rejected
-        )
-
-    ranked = sorted((-need(note, moment, is_rubbish(note)), age(note), note.id) for note in notes)
-    return [note_id for _, _, note_id in ranked[: max(policy.max_notes, 0)]]
+    ranked = []
+    for note in notes:
+        is_rejected = RejectedChange("hide", note.id) in policy.rejected
+        is_rubbish = not is_rejected and bool(why_worthless(note, now))
+        ranked.append((-need(note, moment, is_rubbish), age(note), note.id))
+    return [note_id for _, _, note_id in sorted(ranked)[: max(policy.max_notes, 0)]]
 
 
 def need(note: MemoryNote, now: datetime, worthless: bool) -> timedelta:
@@ -312,9 +308,6 @@ def need(note: MemoryNote, now: datetime, worthless: bool) -> timedelta:
 
 
 def _past_moment(written: str | None, now: datetime) -> datetime | None:
-    """The time, or None if it is invalid or in the future (written by a clock that was ahead)."""
-    try:
-        moment = parse(written) if written else None
-    except InvalidInput:
-        return None
+    """The time, or None if it is in the future (written by a clock that was ahead)."""
+    moment = parse(written) if written else None
     return moment if moment is not None and moment <= now else None
