@@ -4,6 +4,7 @@ changed its line, and the record of the lines that were written. Knows no file.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, Literal, get_args
 
 from nuggets.domain.credentials import credential_kinds, memory_credential_kinds
@@ -135,26 +136,38 @@ def _words(text: str, unescape: Callable[[str], str]) -> list[str]:
 
 
 def _replace_shown(original: str, shown_words: list[str], edited_words: list[str]) -> str:
-    """The original text with those words replaced that differ between the shown and the edited
-    ones."""
+    """The original text with the words replaced from the first to the last one that differ between
+    the shown and the edited ones."""
     spans = [match.span() for match in _WORD.finditer(original) if visible(match[0])]
-    end = len(original)
-    if _is_cut(original, spans, shown_words):
+    is_cut = _is_cut(original, spans, shown_words)
+    if is_cut:
         spans = spans[: len(shown_words)]
-        shown_words[-1] = shown_words[-1].removesuffix(ELLIPSIS)
         start, end = spans[-1]
-        if visible(original[start:end]) != shown_words[-1]:  # cut within a long word
-            end = start + len(shown_words[-1])
-            spans[-1] = start, end
-        if edited_words and edited_words[-1].endswith(ELLIPSIS):
-            edited_words[-1] = edited_words[-1].removesuffix(ELLIPSIS)
-            edited_words = list(filter(None, edited_words))
-    if len(spans) == len(shown_words):
-        head = _replace_words(original[:end], spans, shown_words, edited_words)
-    else:  # invisible characters part what shows as one word
-        head = " ".join(edited_words)
-    rest = original[end:]
-    return head + rest if head else rest.lstrip()
+        last_word = shown_words[-1].removesuffix(ELLIPSIS)
+        if visible(original[start:end]) != last_word:  # cut within a long word
+            spans[-1] = start, start + len(last_word)
+    elif len(spans) != len(shown_words):  # invisible characters part what shows as one word
+        return " ".join(edited_words)
+    first = _count_equal(shown_words, edited_words)
+    last = _count_equal(shown_words[first:][::-1], edited_words[first:][::-1])
+    replaced = spans[first : len(spans) - last]
+    words = " ".join(edited_words[first : len(edited_words) - last])
+    if is_cut:
+        words = words.removesuffix(ELLIPSIS).rstrip()
+    begin = spans[first - 1][1] if first else 0
+    end = replaced[-1][1] if replaced else begin
+    gap = original[begin : replaced[0][0]] if replaced else " "
+    middle = gap + words if words else ""
+    if not (first or replaced):  # words before all others
+        middle = f"{words} "
+    text = original[:begin] + middle + original[end:]
+    return text if first else text.lstrip()
+
+
+def _count_equal(words: list[str], others: list[str]) -> int:
+    """How many words at the beginning are the same."""
+    pairs = zip(words, others, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _is_cut(original: str, spans: list[tuple[int, int]], shown_words: list[str]) -> bool:
@@ -163,31 +176,6 @@ def _is_cut(original: str, spans: list[tuple[int, int]], shown_words: list[str])
     start, end = spans[len(shown_words) - 1]
     is_last = len(spans) == len(shown_words)
     return not (is_last and visible(original[start:end]) == shown_words[-1])
-
-
-def _replace_words(
-    text: str,
-    spans: list[tuple[int, int]],
-    shown_words: list[str],
-    edited_words: list[str],
-) -> str:
-    """Replace words of a text in their places; `shown_words`: as they were shown."""
-    from difflib import SequenceMatcher
-
-    ends = [0, *(end for _, end in spans)]
-    parts: list[str] = []
-    steps = SequenceMatcher(None, shown_words, edited_words, autojunk=False).get_opcodes()
-    for step, begin, stop, edited_begin, edited_stop in steps:
-        if step == "equal":
-            parts.append(text[ends[begin] : ends[stop]])
-        elif step != "delete":
-            words = " ".join(edited_words[edited_begin:edited_stop])
-            gap = text[ends[begin] : spans[begin][0]] if step == "replace" else " "
-            parts.append(gap + words if begin or step == "replace" else f"{words} ")
-    parts.append(text[ends[-1] :])
-    is_first_kept = steps and steps[0][0] == "equal"
-    joined = "".join(parts)
-    return joined if is_first_kept else joined.lstrip()
 
 
 # --- which notes get one, by recalls or because a person pinned them ----------------------------
