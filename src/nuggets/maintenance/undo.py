@@ -129,8 +129,8 @@ def _without_changed_since(state: State, commit: Commit, since: Iterable[Commit]
     newer = next((revision for i, revision in newest.items() if i in changed), 0)
     which = f"revision {newer}" if newer else "the later revision"
     raise Conflict(
-        f"{refused}: {_abbreviate(changed)} changed after it, and that would be lost. Undo {which} "
-        "first (see the history)"
+        f"{refused}: {', '.join(changed[:3])} changed after it, and that would be lost. "
+        f"Undo {which} first (see the history)"
     )
 
 
@@ -324,14 +324,13 @@ def _without_later_links(
     that was merged into it stay, because that note relies on its content."""
     if now is None or after is None:
         return now
+    others = state.notes.many(link.to for link in now.links)
     gained = [
-        link for link in _new_links(now, after) if now.id not in _merge_targets(state, link.to)
+        link
+        for link in _new_links(now, after)
+        if link.to not in others or now.id not in merged_into(others[link.to])
     ]
     return now._replace(links=tuple(link for link in now.links if link not in gained))
-
-
-def _merge_targets(state: State, note_id: str) -> list[str]:
-    return merged_into(state.notes[note_id]) if note_id in state.notes else []
 
 
 def _new_links(now: MemoryNote, after: MemoryNote) -> list[NoteLink]:
@@ -367,7 +366,3 @@ def _as_before(
         last_hit_session=new_sessions[-1] if new_sessions else before.last_hit_session,
         last_accessed_at=before.last_accessed_at if not_recalled else now.last_accessed_at,
     )
-
-
-def _abbreviate(ids: list[str]) -> str:
-    return ", ".join(ids[:3]) + (f" and {len(ids) - 3} more" if len(ids) > 3 else "")

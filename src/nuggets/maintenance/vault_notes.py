@@ -129,7 +129,7 @@ class VaultFile:
         shape["links"] = list(kept.values())
         for field in (*_DATES, _ANCHORS):
             shape.pop(field, None)
-        shape.update((field, getattr(known, name)) for field, name in _FIXED.items())
+        shape |= {"nuggetName": known.nugget_name, "kind": known.kind}  # no edit changes them
         shape.setdefault("hidden", False)
         own = own_tags(map(str, list_of(shape.get("tags"))), known.nugget_name)
         is_same = set(own) == set(own_tags(known.tags, known.nugget_name))
@@ -169,9 +169,6 @@ class VaultFile:
         shape.pop(_UNRESOLVED, None)
         if unresolved:
             shape[_UNRESOLVED] = unresolved
-
-
-_FIXED = {"nuggetName": "nugget_name", "kind": "kind"}  # what no edit changes
 
 
 def _link_key(to: str, reason: str) -> tuple[str, str]:

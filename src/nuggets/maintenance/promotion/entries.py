@@ -231,11 +231,6 @@ def why_secret(note: MemoryNote) -> str:
     return f"looks like a credential: {', '.join(secret)}" if secret else ""
 
 
-def why_personal(note: MemoryNote) -> str:
-    """Why a memory does not belong into a file that others read; "" if it does."""
-    return "" if note.project else "is of no project, and others read this file"
-
-
 # --- pins -------------------------------------------------------------------------------------
 
 # A pin is a mark, so that no text can pin itself, and it is written in the commit of its memory.

@@ -130,19 +130,15 @@ def has_entry(text: str, note_id: str, written: WrittenEntries) -> bool:
     )
 
 
-def mentions_notes(text: str, versions: Iterable[MemoryNote], written: WrittenEntries) -> bool:
+def mentions_notes(text: str, versions: Sequence[MemoryNote], written: WrittenEntries) -> bool:
     """Whether a line of someone else has the title or the content of a version of a note."""
     own_lines = {entry.line for entry in written.entries.values()}
     other_text = "\n".join(
         line.text for line in entry_lines(text, written) if line_hash(line.text) not in own_lines
     )
-    return any(words in other_text for note in versions for words in _searched_texts(note))
-
-
-def _searched_texts(note: MemoryNote) -> list[str]:
-    head = title_of(note)
-    content = line_for(note).removeprefix(f"- {head}").removeprefix(": ").removesuffix(ELLIPSIS)
-    return [head, content] if len(content) >= TELLING_CHARACTERS else [head]
+    contents = (entry_text(line_for(note)).content.removesuffix(ELLIPSIS) for note in versions)
+    telling = [content for content in contents if len(content) >= TELLING_CHARACTERS]
+    return any(words in other_text for words in (*map(title_of, versions), *telling))
 
 
 # --- what people did ---------------------------------------------------------------------------

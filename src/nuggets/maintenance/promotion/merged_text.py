@@ -23,7 +23,6 @@ from nuggets.maintenance.promotion.entries import (
     title_of,
     unwrap_line,
     why_not,
-    why_personal,
     with_caveats,
 )
 from nuggets.maintenance.promotion.hand_edits import (
@@ -88,7 +87,7 @@ def merged_text(
     budget = budget._replace(bytes=budget.bytes - len(mark.encode()))
     reasons = {
         note.id: why_not(note, project, promote_after, now, is_pinned=note.id in pinned)
-        or (why_personal(note) if is_shared else "")
+        or ("is of no project, and others read this file" if is_shared and not note.project else "")
         for note in notes.values()
     }
     caveats = {i: stale_reasons(notes[i]) for i, reason in reasons.items() if not reason}

@@ -81,13 +81,8 @@ class Plan:
 
     def changed_notes(self) -> tuple[MemoryNote, ...]:
         """The notes to write, sorted by id."""
-        different = (note for note in self.notes.values() if note is not self.found[note.id])
-        return tuple(
-            sorted(
-                (note for note in different if note != self.found[note.id]),
-                key=lambda note: note.id,
-            )
-        )
+        different = (note for note in self.notes.values() if note != self.found[note.id])
+        return tuple(sorted(different, key=lambda note: note.id))
 
 
 def result_of(ran_at: str, inspected: int, changes: Iterable[ReflectionChange]) -> ReflectionResult:
@@ -294,20 +289,19 @@ def merge(plan: Plan, ids: list[str]) -> None:
     that does. So the later word stands: a later text survives as it is, but one that was written
     again without the retraction does not vanish in the older one.
     """
-    inspected: defaultdict[Kind, list[str]] = defaultdict(list)
-    for note in plan.visible(ids):
-        if note.kind == "note":
-            inspected[merge_key(note)].append(note.id)
+    inspected = {note.id for note in plan.visible(ids) if note.kind == "note"}
+    nuggets = {plan.notes[note_id].nugget_name for note_id in inspected}
     groups: defaultdict[Kind, list[str]] = defaultdict(list)
-    nuggets = {kind[0] for kind in inspected}
     for note in plan.notes.values():
         if note.nugget_name in nuggets and note.kind == "note" and not note.hidden:
             groups[merge_key(note)].append(note.id)
-    for kind in sorted(inspected):
-        _merge_group(plan, inspected[kind], groups[kind])
+    for kind in sorted(groups):
+        _merge_group(plan, [i for i in groups[kind] if i in inspected], groups[kind])
 
 
 def _merge_group(plan: Plan, inspected: list[str], group: list[str]) -> None:
+    if not inspected:
+        return
     words = {note_id: key_words(plan.notes[note_id].content) for note_id in group}
     word_sets = {note_id: frozenset(text) for note_id, text in words.items()}
     notes_with = notes_by_word(word_sets)
