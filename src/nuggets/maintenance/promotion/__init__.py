@@ -32,7 +32,6 @@ from nuggets.maintenance.promotion.hand_edits import (
     FileEdits,
     Shelf,
     entry_lines,
-    has_entry,
     import_edits,
     mentions_notes,
 )
@@ -73,11 +72,10 @@ class MemoryFiles:
             after = load_state(view.state)  # all notes, because each gets an explanation
             after.apply(decided.changes)
             plan = self._merge(text, after.notes, after, path, project, decided.written)
-            recalled = {note.id: note for note in view.state.notes.with_hits(1)}
             hits = {(hit.note_id, hit.session): hit for hit in self._transactions.store.hits()}
         explanations = [
-            why._replace(sessions=counted_sessions(recalled[why.note_id], hits))
-            if why.note_id in recalled
+            why._replace(sessions=counted_sessions(after.notes[why.note_id], hits))
+            if why.note_id in after.notes
             else why
             for why in plan.explanations
         ]
@@ -186,7 +184,6 @@ class MemoryFiles:
         return edits
 
     def _decide_edits(self, path: str, project: str, text: str) -> EditImport:
-        transactions = self._transactions
         elsewhere = {
             note_id
             for other in self.written_files()
@@ -196,7 +193,7 @@ class MemoryFiles:
         }
         context = self._context
         shelf = Shelf(
-            transactions.state,
+            self._transactions.state,
             context.now(),
             context.draw,
             self._earlier_versions,
@@ -297,8 +294,11 @@ class MemoryFiles:
 
     def has_entry(self, path: str, note_id: str) -> bool:
         """Whether the entry of a note is in the file now; people may have removed it."""
-        with suppress(NuggetsError):  # the next write to the file reports the error
-            return has_entry(file_access.read(path), note_id, self.record_of(path))
+        record = self.record_of(path)
+        with suppress(NuggetsError, KeyError):  # the next write to the file reports the error
+            written = record.entries[note_id].line
+            lines = entry_lines(file_access.read(path), record)
+            return any(line_hash(line.text) == written for line in lines)
         return False
 
     def files_with_entry(self, ids: Collection[str]) -> list[str]:

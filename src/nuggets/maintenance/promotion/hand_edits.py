@@ -122,14 +122,6 @@ def owners_of(
     return owners
 
 
-def has_entry(text: str, note_id: str, written: WrittenEntries) -> bool:
-    """Whether the entry of a note is in the text as it was written."""
-    entry = written.entries.get(note_id)
-    return entry is not None and any(
-        line_hash(line.text) == entry.line for line in entry_lines(text, written)
-    )
-
-
 def mentions_notes(text: str, versions: Sequence[MemoryNote], written: WrittenEntries) -> bool:
     """Whether a line of someone else has the title or the content of a version of a note."""
     own_lines = {entry.line for entry in written.entries.values()}
@@ -303,7 +295,8 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
     current = [line_for(notes[i]) for i in written.entries if i in notes]
     known = {entry.line for entry in written.entries.values()} | {*map(line_hash, current)}
     lines = entry_lines(text.removeprefix("\ufeff"), written, current)
-    live = {i: e for i, e in written.entries.items() if _is_live(notes.get(i), e)}
+    visible = {i: e for i, e in written.entries.items() if i in notes and not notes[i].hidden}
+    live = {i: entry for i, entry in visible.items() if entry.fate in ("written", "changed")}
     if all(line.is_blank for line in lines):
         problem = "it is missing or empty" if live else ""
         return PersonEdits(missing=tuple(live), problem=problem)
@@ -342,10 +335,6 @@ def _gone_at_once(ids: Sequence[str]) -> str:
         f"{len(ids)} lines of Nuggets are gone at once (write them again, or archive what is wrong "
         f"with `nuggets note archive`, then promote: {', '.join(ids)})"
     )
-
-
-def _is_live(note: MemoryNote | None, entry: Entry) -> bool:
-    return note is not None and not note.hidden and entry.fate in ("written", "changed")
 
 
 def _pair(gone: list[str], notes: Mapping[str, MemoryNote], new_lines: list[str]) -> dict[str, str]:

@@ -329,10 +329,9 @@ def is_heading(line: str) -> bool:
     return line.removeprefix("## ") in SECTIONS
 
 
-def _section_order(name: str) -> tuple[int, str]:
+def _section_order(name: str) -> tuple[bool, str]:
     """A sort key: learnings and preferences first, then alphabetical."""
-    first = FIRST_SECTIONS.index(name) if name in FIRST_SECTIONS else len(FIRST_SECTIONS)
-    return first, fold_case(name)
+    return name not in FIRST_SECTIONS, fold_case(name)
 
 
 def _section_end(page: Sequence[Line], shape: Structure, at: int, level: int = 6) -> int:

@@ -165,12 +165,9 @@ def link(plan: Plan, ids: list[str]) -> None:
     for note in plan.visible(ids):
         if _wants_more(plan, note):
             lonely[note.nugget_name].append(note.id)
-    peers: defaultdict[str, dict[str, Mapping[str, str]]] = defaultdict(dict)
-    for note in plan.notes.values():
-        if note.nugget_name in lonely and not note.hidden:
-            peers[note.nugget_name][note.id] = _words(note)
     for nugget in sorted(lonely):
-        related = _RelatedNotes(peers[nugget])
+        peers = (n for n in plan.notes.values() if n.nugget_name == nugget and not n.hidden)
+        related = _RelatedNotes({note.id: _words(note) for note in peers})
         for note_id in lonely[nugget]:
             for other, reason in related.matches(note_id):
                 if not _wants_more(plan, plan.notes[note_id]):
@@ -387,12 +384,6 @@ def similar_texts(
         if len(candidates) >= TEXTS_COMPARED:
             break
     candidates.pop(note_id, None)
-    similarity = {other: jaccard(own, texts[other]) for other in candidates}
-    similar = [other for other in candidates if similarity[other] >= NEAR_DUPLICATE]
-    return sorted(similar, key=lambda other: -similarity[other])
-
-
-def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
-    """The size of the intersection over the size of the union; 0 if both are empty."""
-    common = len(a & b)
-    return common / (len(a) + len(b) - common) if common else 0.0
+    jaccard = {i: len(own & texts[i]) / len(own | texts[i]) for i in candidates}
+    similar = [other for other in candidates if jaccard[other] >= NEAR_DUPLICATE]
+    return sorted(similar, key=lambda other: -jaccard[other])
