@@ -203,6 +203,7 @@ def test_the_files_own_newlines_are_used(end: str) -> None:
         ("# A\n<!--\n## user\n", "# A\n\n## learnings\n\n- **JWT**: RS256.\n\n<!--\n## user\n"),
         ("```\n## user\n```\n", "```\n## user\n```\n\n## learnings\n\n- **JWT**: RS256.\n"),
         ("## learnings\n- mine\n", "## learnings\n- mine\n- **JWT**: RS256.\n"),
+        ("## Learnings ##\n- mine\n", "## Learnings ##\n- mine\n- **JWT**: RS256.\n"),
         ("## Learnings\n\nmine\n\n# B\n", "## Learnings\n\nmine\n\n- **JWT**: RS256.\n\n# B\n"),
         ("## learnings\n### sub\n- x\n", "## learnings\n\n- **JWT**: RS256.\n\n### sub\n- x\n"),
         ("## user\n- mine", "## learnings\n\n- **JWT**: RS256.\n\n## user\n- mine"),

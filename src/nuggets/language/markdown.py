@@ -312,7 +312,7 @@ def without_code(text: str) -> str:
 # The part of CommonMark that decides where a list item may be inserted: fenced code, comments and
 # other HTML, headings that begin with `#`, and what belongs to a list item.
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)(.*)")  # its name may be closed by such signs
 _THEMATIC_BREAK = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 _COMMENT = re.compile(r" {0,3}<!--")
@@ -346,7 +346,7 @@ def structure(lines: Sequence[str]) -> Structure:
             plain.append(True)
             heading = _HEADING.match(lines[at].removeprefix("\ufeff"))
             if heading:
-                headings.append(Heading(at, len(heading[1]), heading[2] or ""))
+                headings.append(Heading(at, len(heading[1]), heading[2].strip(" \t#")))
     return Structure(plain, headings, None)
 
 
