@@ -29,8 +29,8 @@ from nuggets.interfaces.mcp.server import ALL_TOOLS
 from nuggets.interfaces.mcp.tools_and_resources import ToolCall
 from nuggets.interfaces.rest.app import OPERATIONS
 from nuggets.language import dates, text
+from nuggets.maintenance.promotion.entries import WrittenEntries
 from nuggets.maintenance.promotion.merged_text import merged_text
-from nuggets.maintenance.promotion.written_entries import WrittenEntries
 from nuggets.operations.external_edits import import_edit
 from nuggets.operations.shared_memories import parse_file
 from nuggets.search.query import tokenize_query

@@ -14,7 +14,7 @@ from enough_sessions import ENOUGH_SESSIONS
 from nuggets import NuggetShelf
 from nuggets.domain.type_check import NoteMeta
 from nuggets.errors import Conflict, NotFound, StoreError
-from nuggets.maintenance.promotion.written_entries import line_hash
+from nuggets.maintenance.promotion.entries import line_hash
 
 SECRET = "the launch code is 00000000"
 

@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import threading
 from datetime import datetime, timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from nuggets import PROMOTE_THRESHOLD, NuggetShelf, promote_facts, reflect_and_clean_memory
 from nuggets.domain.marks import RejectedChange, read_rejected
 from nuggets.domain.records import LeftNote, MemoryNote
-from nuggets.errors import Conflict, InvalidInput, NotFound, StoreError
+from nuggets.errors import Conflict, InvalidInput, NotFound, StoreBusy, StoreError
 from nuggets.maintenance import reflection
 from nuggets.settings import load
 from nuggets.stores.process_lock import hold_shelf_lock
@@ -166,6 +167,24 @@ def test_what_others_write_while_a_pass_thinks_is_kept(
     assert shelf.get_note(note.id).content == "Uses sessions now."
     assert shelf.get_note(other.id).content == "One line."
     assert result.rewritten == 1
+
+
+def test_a_pass_whose_notes_never_rest_changes_none(
+    shelf: NuggetShelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = shelf.create_note("project", "Auth", "Uses JWT tokens.\nUses JWT tokens.")
+    think, sessions = reflection.reflect, count()
+
+    def with_a_recall(*args: object) -> object:
+        plan = think(*args)  # type: ignore[arg-type]
+        shelf.get_note(note.id, session=f"session {next(sessions)}")
+        return plan
+
+    monkeypatch.setattr(reflection, "reflect", with_a_recall)
+    with pytest.raises(StoreBusy, match="keep changing"):
+        shelf.reflect()
+
+    assert shelf.get_note(note.id).content == "Uses JWT tokens.\nUses JWT tokens."
 
 
 def test_what_three_sessions_recalled_is_promoted(shelf: NuggetShelf, directory: Path) -> None:

@@ -32,13 +32,14 @@ from nuggets.language.markdown import (
     continues_code,
     opening_fence,
     split_front_matter,
+    structure,
     without_code,
 )
 from nuggets.maintenance import reflection
-from nuggets.maintenance.promotion import entries, entry_placement
+from nuggets.maintenance.promotion import entries
+from nuggets.maintenance.promotion.entries import WrittenEntries
 from nuggets.maintenance.promotion.merged_text import merged_text
-from nuggets.maintenance.promotion.written_entries import WrittenEntries
-from nuggets.maintenance.reflection.plan import Plan
+from nuggets.maintenance.reflection.linking_and_merging import Plan
 from nuggets.operations import metadata_inference, note_merging, notes_and_links, session_notes
 from nuggets.operations.metadata_inference import is_personal
 from nuggets.search import note_analyzer
@@ -188,6 +189,7 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         without_code,
         opening_fence,
         lambda words: continues_code(words.split("\n")),
+        lambda words: structure(words.split("\n")),
     ),
     "language/dates.py": (
         dates.asks_when,
@@ -208,10 +210,7 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         session_notes.read_session_request,
         session_notes.is_substantial,
     ),
-    "maintenance/promotion/entry_placement.py": (
-        lambda words: entry_placement.structure(entry_placement.parse_lines(words)),
-        _promote,
-    ),
+    "maintenance/promotion/hand_edits.py": (_promote,),
     "maintenance/promotion/entries.py": (lambda words: entries.line_for(_note(words)),),
     "search/note_analyzer.py": (lambda words: note_analyzer.analyze(_note(words)),),
     "search/query.py": (tokenize_query,),

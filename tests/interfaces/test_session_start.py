@@ -265,7 +265,7 @@ def test_a_person_is_told_once_that_a_file_lost_much(tmp_path: Path, host: str) 
 
     message = json.loads(first.stdout)["systemMessage"]
     assert str(memory) in message
-    assert "4 of the 4 lines of Nuggets are gone at once" in message
+    assert "4 lines of Nuggets are gone at once" in message
     assert "systemMessage" not in json.loads(again.stdout)
     assert all(f"Lesson {n}" in injected(first) for n in range(4))
 

@@ -14,12 +14,11 @@ from nuggets.language.text import one_line, shorten
 from nuggets.maintenance.promotion.entries import (
     CONTENT_CHARACTERS,
     TITLE_CHARACTERS,
+    WrittenEntries,
     line_for,
     unescape,
 )
-from nuggets.maintenance.promotion.entry_placement import header
-from nuggets.maintenance.promotion.merged_text import merged_text
-from nuggets.maintenance.promotion.written_entries import WrittenEntries
+from nuggets.maintenance.promotion.merged_text import header, merged_text
 
 DURABLE = GraphNoteMetaInput(stability="durable")  # whatever the title looks like
 NASTY = [

@@ -3,8 +3,8 @@ import pytest
 from graph_samples import LATER, NOW, by_id, sample
 from nuggets import PROMOTE_THRESHOLD
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
+from nuggets.maintenance.promotion.entries import Entry, WrittenEntries
 from nuggets.maintenance.promotion.merged_text import Budget, Promotion, merged_text
-from nuggets.maintenance.promotion.written_entries import Entry, WrittenEntries
 from nuggets.operations.note_merging import merge_notes
 from nuggets.operations.notes_and_links import add_link, archive_note
 
@@ -142,14 +142,14 @@ def test_an_edited_note_changes_its_line_in_place() -> None:
 
 
 @pytest.mark.parametrize("gone", ["forgotten", "archived"])
-def test_an_entry_goes_with_its_note_and_an_emptied_section_too(gone: str) -> None:
+def test_an_entry_goes_with_its_note(gone: str) -> None:
     first = promoted("", note(1, "one"), note(2, "two", nugget="prefs"))
     left = [note(1, "one")]
     if gone == "archived":
         left.append(note(2, "two", nugget="prefs")._replace(hidden=True))
 
     again = promoted(first.text, *left, written=first.written)
-    assert again.text == HEADER + "\n## learnings\n\n- **one**: RS256.\n\n"
+    assert again.text == first.text.replace("- **two**: RS256.\n", "")
     assert "its line was taken out" in again.explanations[-1].reason
 
 
@@ -203,9 +203,9 @@ def test_the_files_own_newlines_are_used(end: str) -> None:
         ("# A\n<!--\n## user\n", "# A\n\n## learnings\n\n- **JWT**: RS256.\n\n<!--\n## user\n"),
         ("```\n## user\n```\n", "```\n## user\n```\n\n## learnings\n\n- **JWT**: RS256.\n"),
         ("## learnings\n- mine\n", "## learnings\n- mine\n- **JWT**: RS256.\n"),
+        ("## Learnings ##\n- mine\n", "## Learnings ##\n- mine\n- **JWT**: RS256.\n"),
         ("## Learnings\n\nmine\n\n# B\n", "## Learnings\n\nmine\n\n- **JWT**: RS256.\n\n# B\n"),
         ("## learnings\n### sub\n- x\n", "## learnings\n\n- **JWT**: RS256.\n\n### sub\n- x\n"),
-        ("## learnings\nA\nB\n===\n", "## learnings\n\n- **JWT**: RS256.\n\nA\nB\n===\n"),
         ("## user\n- mine", "## learnings\n\n- **JWT**: RS256.\n\n## user\n- mine"),
         ("<div>\n## learnings\n", "<div>\n## learnings\n\n## learnings\n\n- **JWT**: RS256.\n"),
     ],
@@ -291,10 +291,11 @@ def test_bytes_that_are_no_utf_8_pass_through() -> None:
 
 
 def test_a_record_survives_json_and_a_broken_one_claims_nothing() -> None:
-    written = WrittenEntries({"note-a-1": Entry("ab", "declined")}, ("learnings",))
+    written = WrittenEntries({"note-a-1": Entry("ab", "declined")}, frozenset(["cd"]))
 
     assert WrittenEntries.from_json(written.to_json()) == written
-    shapes: list[object] = [None, [], {"entries": [], "headings": {}}, {"entries": {"a": ["x"]}}]
+    shapes: list[object] = [None, [], {"entries": [], "others": []}, {"entries": {"a": ["x"]}}]
+    shapes.append({"entries": {"a": ["x", "y"]}, "others": []})
     for broken in shapes:
         assert WrittenEntries.from_json(broken) == WrittenEntries()
 
@@ -343,15 +344,6 @@ def test_an_archived_note_refuses_nothing_for_those_that_it_was_linked_with() ->
         "Tokens"
         in promoted(text, gone, pair[1]._replace(hits=PROMOTE_THRESHOLD), written=made.written).text
     )
-
-
-def test_the_header_says_how_many_recalls_it_takes_now() -> None:
-    notes = by_id(note(hits=9))
-    first = merged_text("", notes, WrittenEntries(), "", promote_after=2)
-    later = merged_text(first.text, notes, first.written, "", promote_after=7)
-
-    assert "(2+ recalls across sessions)" in first.text
-    assert later.text == first.text.replace("(2+", "(7+")
 
 
 def test_a_line_that_resembles_the_header_stays_as_it_is() -> None:

@@ -14,11 +14,10 @@ from nuggets.domain.records import (
     GraphNoteMetaInput,
     MemoryNote,
     NoteKind,
-    Touch,
 )
-from nuggets.domain.state import MemoryNotes, MemoryState, apply_touch
+from nuggets.domain.state import MemoryNotes, MemoryState
 from nuggets.errors import Conflict
-from nuggets.maintenance.reflection import Policy, ReflectionResult, reflect, still_valid
+from nuggets.maintenance.reflection import Policy, ReflectionResult, reflect
 from nuggets.maintenance.undo import changes_memory, revert
 from nuggets.operations.notes_and_links import add_link, asymmetries
 
@@ -126,52 +125,6 @@ def test_the_order_of_the_notes_makes_no_difference(seed: int, limit: int) -> No
     assert plan[1].inspected <= limit
 
 
-@settings(max_examples=example_count(60), deadline=None)
-@given(st.integers(0, 10**9))
-def test_a_plan_nobody_disturbed_is_valid_as_it_is(seed: int) -> None:
-    notes = graph(seed)
-    changes, result = reflect(notes, LATER, ALL)
-
-    assert still_valid(changes, result, notes, dict(notes)) == (changes, result)
-
-
-@settings(max_examples=example_count(150), deadline=None)
-@given(st.integers(0, 10**9))
-def test_writes_that_landed_meanwhile_are_kept_and_links_stay_two_way(seed: int) -> None:
-    notes = graph(seed)
-    changes, result = reflect(notes, LATER, ALL)
-    chance = random.Random(seed)
-    state = MemoryState()
-    state.notes = MemoryNotes(notes)
-    edited, recalled, dropped = (chance.sample(sorted(notes), 2) for _ in range(3))
-    for i in edited:
-        state.notes[i] = state.notes[i]._replace(content="written meanwhile")
-    for i in recalled:
-        state.notes[i] = apply_touch(state.notes[i], Touch(i, "meanwhile", AFTER))
-    for i in dropped[:1]:
-        gone = state.notes.pop(i)
-        for link in gone.links:
-            other = state.notes[link.to]
-            kept = tuple(back for back in other.links if back.to != i)
-            state.notes[link.to] = other._replace(links=kept)
-    current = dict(state.notes)
-    valid, corrected = still_valid(changes, result, notes, current)
-    state.apply(valid)
-
-    assert asymmetries(state.notes) == ()
-    assert not set(dropped[:1]) & state.notes.keys()
-    for i in set(edited) - set(dropped[:1]):
-        assert state.notes[i] == current[i]
-    for i in set(recalled) & state.notes.keys():
-        assert "meanwhile" in state.notes[i].hit_sessions
-        assert state.notes[i].hidden == notes[i].hidden or any(
-            c.type == "merge" and i in c.partners for c in corrected.changes
-        )
-    assert corrected.linked == len([c for c in corrected.changes if c.type == "link"])
-    assert set(corrected.changes) <= set(result.changes)
-    assert corrected.inspected <= result.inspected
-
-
 @settings(max_examples=example_count(150), deadline=None)
 @given(st.integers(0, 10**9), st.integers(0, 3))
 def test_undo_takes_back_what_did_not_change_since_and_keeps_links_two_way(
@@ -210,36 +163,6 @@ def test_undo_takes_back_what_did_not_change_since_and_keeps_links_two_way(
     )
     state.apply(again)
     assert state.notes == current
-
-
-def test_a_recall_of_a_note_merged_away_counts_for_its_survivor() -> None:
-    words = (
-        "the deploy script pushes the image to the registry and restarts staging workers, queues"
-    )
-    long, short = sample(1, content=f"{words} daily"), sample(2, content=words)
-    notes = by_id(long, short)
-    changes, result = reflect(notes, LATER, ALL)
-    current = notes | by_id(apply_touch(short, Touch(short.id, "s", AFTER)))
-
-    valid, _ = still_valid(changes, result, notes, current)
-    after = by_id(*valid.put)
-    assert after[long.id].hit_sessions == after[short.id].hit_sessions == ("s",)
-    assert after[long.id].hits == 1
-
-
-def test_a_merge_with_a_changed_note_does_not_take_place() -> None:
-    words = (
-        "the deploy script pushes the image to the registry and restarts staging workers, queues"
-    )
-    long, short = sample(1, content=f"{words} daily"), sample(2, content=words)
-    other = sample(3, title="other", content="")
-    notes = by_id(long, short, other)
-    changes, result = reflect(notes, LATER, ALL)
-    current = notes | by_id(short._replace(content="changed"))
-
-    valid, corrected = still_valid(changes, result, notes, current)
-    assert [note.id for note in valid.put] == [other.id]
-    assert (corrected.merged, corrected.hidden, corrected.inspected) == (0, 1, 1)
 
 
 @pytest.mark.parametrize("limit", [10, 300])

@@ -187,11 +187,8 @@ def test_one_word_that_turns_a_sentence_keeps_contents_apart(plain: str, other: 
     assert pair(RULES, RULES.replace(plain, other)) == 0
 
 
-@pytest.mark.parametrize(
-    ("tail", "new"),
-    [(". That is wrong.", "wrong"), (" in theory", "theory"), (". Ask Mara.", "ask")],
-)
-def test_what_one_says_more_is_merged_only_if_it_was_written_later(tail: str, new: str) -> None:
+@pytest.mark.parametrize("tail", [". That is wrong.", " in theory", ". Ask Mara."])
+def test_what_one_says_more_is_merged_only_if_it_was_written_later(tail: str) -> None:
     """A later copy without a retraction takes it back: it must not vanish in the retracted text."""
     plain, more = RULES, f"{RULES}{tail}"
     for shorter, longer, is_merged in ((NOW, LATER, True), (NOW, NOW, True), (LATER, NOW, False)):
@@ -202,8 +199,7 @@ def test_what_one_says_more_is_merged_only_if_it_was_written_later(tail: str, ne
 
         assert (result.merged, after[short.id].hidden) == (is_merged, is_merged)
         assert (after[long.id].title, after[long.id].content) == ("Upload", more)
-        reasons = {link.reason for note in after.values() for link in note.links}
-        assert (f"nearly the same, but only the older one says: {new}" in str(reasons)) != is_merged
+        assert [link.to for link in after[short.id].links] == [long.id]
 
 
 def test_a_text_is_later_if_it_was_made_after_the_other_was_last_changed() -> None:

@@ -1,4 +1,5 @@
-"""Markdown: the fields before a text, between two lines `---`, and the code in it.
+"""Markdown: the fields before a text, between two lines `---`, the code in it, and the structure of
+its lines.
 
 Of YAML what such files have is read: texts, numbers, lists and objects, in lines or in brackets,
 and texts of several lines; JSON is part of it. What is more (anchors, types, a broken quotation) is
@@ -22,7 +23,6 @@ _KEY = re.compile(
 )
 _BLOCK_TEXT = re.compile(r"[|>][-+]?[1-9]?[-+]?$")
 _PLAIN = re.compile(r"[^\W\d_](?:[\w ./()+-]*[\w./()+-])?|\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?")
-_JSON_WORDS = ("true", "false", "null")
 _OTHER_VALUES = frozenset(["true", "false", "null", "yes", "no", "on", "off", "y", "n"])
 
 
@@ -102,32 +102,27 @@ def _node(lines: Sequence[str], depth: int) -> Any:
     if depth > _DEEPEST:
         raise _NotUnderstood
     if lines[0].startswith("- ") or lines[0] == "-":
-        return [_item(item, depth) for item in _items(lines)]
+        return [_node(item, depth + 1) for item in _items(lines)]
+    if _BLOCK_TEXT.match(lines[0]):  # its empty lines were passed over
+        raise _NotUnderstood
     if not _KEY.match(lines[0]):
         return _scalar(" ".join(line.strip() for line in lines))
     return {name: _value(value, block, depth) for name, value, block in _entries(lines)}
 
 
 def _items(lines: Sequence[str]) -> Iterator[list[str]]:
+    """The lines of each item, without its mark."""
     item: list[str] = []
     for line in lines:
         if line.startswith("- ") or line == "-":
             if item:
                 yield item
-            item = [line]
+            item = [f"  {line[2:]}"]
         elif line.startswith(" "):
             item.append(line)
         else:
             raise _NotUnderstood
     yield item
-
-
-def _item(lines: Sequence[str], depth: int) -> Any:
-    first = lines[0][2:]
-    if not first.startswith(('"', "'", "[", "{")) and _KEY.match(first.strip()):
-        indent = len(lines[0]) - len(first.lstrip())
-        return _node([first.strip(), *(_without_indent(line, indent) for line in lines[1:])], depth)
-    return _value(first.strip(), lines[1:], depth)
 
 
 def _dedent(lines: Sequence[str]) -> list[str]:
@@ -153,20 +148,13 @@ def _block_text(mark: str, block: Sequence[str]) -> str:
 
 def _scalar(text: str) -> Any:
     """A value in one line."""
-    # most are words or days; to find out that one is no JSON takes longer
-    is_text = text[4:5] == "-" if text[:1].isdigit() else text[:1].isalpha()
-    if is_text and " #" not in text and text not in _JSON_WORDS:
-        return text
     try:
         value = _decoder.decode(text)
         return text if isinstance(value, float) and isinf(value) else value
     except (ValueError, RecursionError):
         pass
     if text[:1] in ("[", "{"):
-        value, end = _flow(text, 0, 0)
-        if not _is_nothing(text[end:]):
-            raise _NotUnderstood
-        return value
+        return _flow(text)
     if text[:1] in ('"', "'"):
         return _text(_before_comment(text))
     if text[:1] in ("&", "*", "!", "%", "@", "`"):
@@ -201,50 +189,37 @@ def _text(quoted: str) -> str:
     return quoted.rstrip()
 
 
-_QUOTED = r""""(?:[^"\\]|\\.)*"|'(?:[^']|'')*'"""
-_FLOW_TEXT = re.compile(rf"({_QUOTED}|[^\[\]{{}},\"'\s][^\[\]{{}},\n]*)\s*")
-_FLOW_KEY = re.compile(rf"({_QUOTED}|[^\[\]{{}},:\"'\s][^\[\]{{}},:\n]*):\s*")
-_BLANKS = re.compile(r"\s*")
+_FLOW_TOKEN = re.compile(
+    r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[\[\]{},]|:(?=\s)|"""
+    r"""[^\[\]{},"'\s](?:[^\[\]{},:\n]|:(?!\s))*)"""
+)
 
 
-def _flow(text: str, at: int, depth: int) -> tuple[Any, int]:
-    """The list or object in brackets at a position, and where it ends."""
-    if depth > _DEEPEST:
-        raise _NotUnderstood
-    is_object = text[at] == "{"
-    items: list[Any] = []
-    fields: dict[str, Any] = {}
-    at = _skip_blanks(text, at + 1)
-    while text[at : at + 1] != ("}" if is_object else "]"):
-        key = _match(_FLOW_KEY, text, at) if is_object else None
-        at = key.end() if key else at
-        value: Any = None
-        if text[at : at + 1] in ("[", "{"):
-            value, at = _flow(text, at, depth + 1)
-        elif not key or text[at : at + 1] not in (",", "}"):
-            part = _match(_FLOW_TEXT, text, at)
-            value, at = _scalar(part[1].strip()), part.end()
-        if key:
-            fields[_text(key[1])] = value
-        else:
-            items.append(value)
-        at = _skip_blanks(text, at)
-        if text[at : at + 1] == ",":
-            at = _skip_blanks(text, at + 1)
-        elif text[at : at + 1] not in ("]", "}"):
+def _flow(text: str) -> Any:
+    """The list or object in brackets that a text begins with, read as the JSON that it means."""
+    parts, depth, at = [""], 0, 0
+    while depth or not at:
+        token = _FLOW_TOKEN.match(text, at)
+        if token is None:
             raise _NotUnderstood
-    return (fields if is_object else items), at + 1
-
-
-def _skip_blanks(text: str, at: int) -> int:
-    return _match(_BLANKS, text, at).end()
-
-
-def _match(pattern: re.Pattern[str], text: str, at: int) -> re.Match[str]:
-    found = pattern.match(text, at)
-    if found is None:
+        sign, at = token[1], token.end()
+        if sign in ("]", "}", ",") and parts[-1] == ":":
+            parts.append("null")
+        if sign in ("[", "{"):
+            depth += 1
+        elif sign in ("]", "}"):
+            depth -= 1
+            if parts[-1] == ",":
+                parts.pop()
+        elif sign not in (",", ":"):
+            sign = json.dumps(_scalar(sign.strip()))
+        parts.append(sign)
+    if not _is_nothing(text[at:]):
         raise _NotUnderstood
-    return found
+    try:
+        return _decoder.decode("".join(parts))
+    except (ValueError, RecursionError):
+        raise _NotUnderstood from None
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -330,3 +305,107 @@ def continues_code(lines: Iterable[str]) -> list[bool]:
 def without_code(text: str) -> str:
     """The text without what stands between ``` marks, within a line too."""
     return _CODE.sub("\n", text)
+
+
+# --- the structure of lines -----------------------------------------------------------------------
+#
+# The part of CommonMark that decides where a list item may be inserted: fenced code, comments and
+# other HTML, headings that begin with `#`, and what belongs to a list item.
+
+_HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)(.*)")  # its name may be closed by such signs
+_THEMATIC_BREAK = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
+_ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
+_COMMENT = re.compile(r" {0,3}<!--")
+_OTHER_HTML = re.compile(r" {0,3}<[A-Za-z/?!]")  # ends with an empty line
+
+
+class Heading(NamedTuple):
+    at: int  # its line
+    level: int
+    name: str
+
+
+class Structure(NamedTuple):
+    """The Markdown structure of some lines."""
+
+    plain: list[bool]  # False: inside code, a comment or other HTML
+    headings: list[Heading]
+    open_from: int | None  # the line where an unclosed block begins
+
+
+def structure(lines: Sequence[str]) -> Structure:
+    plain: list[bool] = []
+    headings: list[Heading] = []
+    while len(plain) < len(lines):
+        at = len(plain)
+        end, is_closed = _block_end(lines, at)
+        plain += [False] * (end - at)
+        if not is_closed:
+            return Structure(plain, headings, at)
+        if end == at:
+            plain.append(True)
+            heading = _HEADING.match(lines[at].removeprefix("\ufeff"))
+            if heading:
+                headings.append(Heading(at, len(heading[1]), heading[2].strip(" \t#")))
+    return Structure(plain, headings, None)
+
+
+def _block_end(lines: Sequence[str], at: int) -> tuple[int, bool]:
+    """The line after the code or HTML that begins here, and whether it is closed.
+
+    Where nothing begins, the line itself.
+    """
+    text = lines[at]
+    fence = _opening_fence(text)
+    if fence:
+        for n in range(at + 1, len(lines)):
+            if fence.is_closed_by(lines[n]):
+                return n + 1, True
+            if fence.is_left_by(lines[n]):
+                return n, True
+        return len(lines), bool(fence.item_indent)
+    if _COMMENT.match(text):
+        last = next((n for n in range(at, len(lines)) if "-->" in lines[n]), None)
+        return (len(lines), False) if last is None else (last + 1, True)
+    if _OTHER_HTML.match(text):
+        return next((n for n in range(at, len(lines)) if is_blank(lines[n])), len(lines)), True
+    return at, True
+
+
+def _opening_fence(text: str) -> Fence | None:
+    """The fence that the line opens; None in indented code, where fences have no meaning."""
+    return None if text.expandtabs(4)[:4].isspace() else opening_fence(text)
+
+
+def item_end(lines: Sequence[str], plain: Sequence[bool], at: int) -> int:
+    """The line after the list item that begins at `at`."""
+    end = at + 1
+    while end < len(lines):
+        following = next((n for n in range(end, len(lines)) if not is_blank(lines[n])), None)
+        if following is None:
+            break
+        line = lines[following]
+        continues = following == end and plain[following] and not _begins_block(line)
+        if not (continues or line.startswith(("  ", "\t"))):
+            break
+        end = following + 1
+    return end
+
+
+def is_item(line: str) -> bool:
+    return _ITEM.match(line) is not None and _THEMATIC_BREAK.match(line) is None
+
+
+def is_blank(line: str) -> bool:
+    return not line.strip(" \t\ufeff")
+
+
+def continues_item(line: str) -> bool:
+    """Whether the line, below an item, goes on with its words."""
+    return not (is_blank(line) or _begins_block(line.lstrip()))
+
+
+def _begins_block(text: str) -> bool:
+    if text.lstrip(" ").startswith(">") or _opening_fence(text):
+        return True
+    return any(begins.match(text) for begins in (_ITEM, _HEADING, _OTHER_HTML, _THEMATIC_BREAK))

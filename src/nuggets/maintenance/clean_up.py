@@ -3,10 +3,10 @@
 When it is due is in `daily_schedule`, what a pass changes in `reflection/`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
-from typing import Literal
+from typing import Literal, TypeVar
 
 from nuggets.domain import codec, credentials, times
 from nuggets.domain.limits import check_count
@@ -14,7 +14,7 @@ from nuggets.domain.marks import RUN_MARK, RejectedChange, read_rejected
 from nuggets.domain.names_and_tags import title_form
 from nuggets.domain.records import Changes, DailyRun, MemoryNote, ReflectionResult
 from nuggets.domain.times import iso, parse
-from nuggets.errors import StoreError
+from nuggets.errors import StoreBusy, StoreError
 from nuggets.language.text import fold_case
 from nuggets.maintenance import ShelfContext, reflection
 from nuggets.maintenance.daily_schedule import Hours, is_due, next_run
@@ -34,10 +34,7 @@ UNUSED_DAYS = 30  # days without a recall after which a memory is reported
 FindingKind = Literal[
     "duplicate",
     "contradiction",
-    "stale temporary",
     "secret",
-    "broken link",
-    "orphan",
     "never recalled",
     "reflection",
     "outdated",
@@ -59,12 +56,9 @@ def audit_notes(
     visible = [note for note in notes.values() if not note.hidden]
     return [
         *_secrets(visible),
-        *_broken_links(notes),
         *_contradictions(visible),
         *_opposed_rules(visible, policy),
         *_duplicates(visible),
-        *_stale(visible, now),
-        *_orphans(visible),
         *_never_recalled(visible, now),
         *_next_pass(notes, now, policy),
     ]
@@ -76,14 +70,6 @@ def _secrets(notes: Iterable[MemoryNote]) -> Iterator[Finding]:
         if kinds:
             title, what = credentials.redact(note.title), ", ".join(kinds)
             yield Finding("secret", (note.id,), f"{title!r} looks like it holds: {what}")
-
-
-def _broken_links(notes: Mapping[str, MemoryNote]) -> Iterator[Finding]:
-    for broken in asymmetries(notes):
-        detail = f"{broken.problem} link to {broken.link.to} ({broken.link.reason!r})"
-        yield Finding(
-            "broken link", (broken.note_id,), f"{detail}; `nuggets doctor --fix` repairs it"
-        )
 
 
 def _contradictions(notes: Iterable[MemoryNote]) -> Iterator[Finding]:
@@ -125,30 +111,13 @@ def _duplicates(notes: Iterable[MemoryNote]) -> Iterator[Finding]:
             yield Finding("duplicate", tuple(note.id for note in same), f"the same text: {titles}")
 
 
-def _stale(notes: Iterable[MemoryNote], now: str) -> Iterator[Finding]:
-    limit = reflection.oldest_kept(now)
-    for note in notes:
-        if reflection.is_stale(note, limit):
-            detail = f"{note.title!r} is temporary and was last used {note.last_accessed_at[:10]}"
-            yield Finding("stale temporary", (note.id,), detail)
-
-
-def _orphans(notes: list[MemoryNote]) -> Iterator[Finding]:
-    unlinked = [note for note in notes if note.kind == "note" and not note.links]
-    if unlinked:
-        ids = tuple(note.id for note in unlinked)
-        subject = "1 note is" if len(unlinked) == 1 else f"{len(unlinked)} notes are"
-        yield Finding("orphan", ids, f"{subject} linked to nothing")
-
-
 def _never_recalled(notes: Iterable[MemoryNote], now: str) -> Iterator[Finding]:
     limit = iso(parse(now) - timedelta(days=UNUSED_DAYS))
     unused = [note for note in notes if not note.hits and note.created_at < limit]
     if unused:
         ids = tuple(note.id for note in unused)
-        count, old = len(unused), f"older than {UNUSED_DAYS} days"
-        subject = f"1 memory {old} was" if count == 1 else f"{count} memories {old} were"
-        yield Finding("never recalled", ids, f"{subject} never recalled")
+        detail = f"never recalled and older than {UNUSED_DAYS} days: {len(unused)}"
+        yield Finding("never recalled", ids, detail)
 
 
 def _next_pass(
@@ -162,6 +131,11 @@ def _next_pass(
 
 # --- passes and repairs ---------------------------------------------------------------------------
 
+ATTEMPTS = 3  # of a pass: nobody changes one of its few notes again and again
+
+T = TypeVar("T")
+PlannedPass = tuple[dict[str, MemoryNote], Changes, ReflectionResult]  # from these notes
+
 
 class CleanUp:
     """Whoever cleans up a shelf, and its memory files."""
@@ -172,24 +146,37 @@ class CleanUp:
         self._files = files
 
     def reflect(self, nugget: str | None, limit: int | None, *, dry_run: bool) -> ReflectionResult:
-        """One clean-up pass. It plans without the lock; notes that others change meanwhile are
-        left as they are."""
-        if not dry_run:
-            self._transactions.store.count_waiting_recalls()
-        notes_before, changes, result = self._plan(nugget, limit)
+        """One clean-up pass."""
         if dry_run:
-            return result
+            return self._plan(nugget, limit)[2]
+        return self._write_pass(nugget, limit, lambda changes, result: (changes, result))
 
-        def decide() -> Decision[ReflectionResult]:
-            return reflection.still_valid(
-                changes, result, notes_before, self._transactions.state.notes
-            )
+    def _write_pass(
+        self,
+        nugget: str | None,
+        limit: int | None,
+        finish: Callable[[Changes, ReflectionResult], Decision[T]],
+    ) -> T:
+        """Plan a pass without the lock, and write what `finish` makes of it. If one of its notes
+        was changed or recalled meanwhile, the pass is planned again."""
+        self._transactions.store.count_waiting_recalls()
+        for _ in range(ATTEMPTS):
+            planned = self._plan(nugget, limit)
 
-        return self._transactions.update("reflect", self._context.client, decide)
+            def decide(planned: PlannedPass = planned) -> Decision[list[T]]:
+                notes_before, changes, result = planned
+                current = self._transactions.state.notes.many(note.id for note in changes.put)
+                if any(current.get(note.id) != notes_before[note.id] for note in changes.put):
+                    return Changes(), []
+                after, done = finish(changes, result)
+                return after, [done]
 
-    def _plan(
-        self, nugget: str | None, limit: int | None
-    ) -> tuple[dict[str, MemoryNote], Changes, ReflectionResult]:
+            written = self._transactions.update("reflect", self._context.client, decide)
+            if written:
+                return written[0]
+        raise StoreBusy("the memories of this clean-up keep changing; try again later")
+
+    def _plan(self, nugget: str | None, limit: int | None) -> PlannedPass:
         policy, notes = self._policy(limit), self._notes()
         return (notes, *reflection.reflect(notes, self._context.now(), policy, nugget))
 
@@ -212,20 +199,15 @@ class CleanUp:
         if not is_on or not is_due(now, self._last_run_date(), self._hours()):
             return None
         self._transactions.settle()
-        self._transactions.store.count_waiting_recalls()
         today = now.date()
-        notes_before, changes, result = self._plan(None, None)
 
-        def decide() -> Decision[DailyRun | None]:
+        def finish(changes: Changes, result: ReflectionResult) -> Decision[DailyRun | None]:
             if self._last_run_date() == today:
                 return Changes(), None
-            valid_changes, outcome = reflection.still_valid(
-                changes, result, notes_before, self._transactions.state.notes
-            )
-            run = DailyRun(today.isoformat(), outcome)
-            return valid_changes._replace(marks={RUN_MARK: codec.to_json(run)}), run
+            run = DailyRun(today.isoformat(), result)
+            return changes._replace(marks={RUN_MARK: codec.to_json(run)}), run
 
-        run = self._transactions.update("reflect", self._context.client, decide)
+        run = self._write_pass(None, None, finish)
         if run is not None:
             self._transactions.save()
             count, problems = self._files.promote_to(self._files.all_files())

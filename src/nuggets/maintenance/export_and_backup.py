@@ -3,7 +3,7 @@
 An export writes only to new files and empty directories, one note at a time, so that a large shelf
 is never in memory as a whole. JSON lines, Markdown (also as a vault of Obsidian and as a bundle of
 the Open Knowledge Format) and CSV have every field, so that an import makes the same notes of them.
-GraphML and DOT are for drawing: they have ids, titles, nuggets and links, and drop everything else.
+DOT is for drawing: it has ids, titles and links, and drops everything else.
 Names of Markdown files are valid on every file system and never lead out of the directory.
 """
 
@@ -19,7 +19,7 @@ from urllib.parse import quote
 from nuggets.domain import codec
 from nuggets.domain.names_and_tags import DEVICES
 from nuggets.domain.note_markdown import LinkStyle, render_note
-from nuggets.domain.records import MemoryNote, NoteLink
+from nuggets.domain.records import MemoryNote
 from nuggets.domain.state import State
 from nuggets.errors import Conflict, InvalidInput
 from nuggets.filesystem.atomic_files import NEW_FILE, private_directory, unwritable, write_parts
@@ -80,17 +80,14 @@ def markdown_files(notes: Callable[[], Iterable[MemoryNote]], form: str) -> Iter
         names[note.id] = free_name(safe_name(note.nugget_name), note.id, note.title, taken)
         taken.add(fold_case(names[note.id]))
     style: LinkStyle = "wikilink" if form == "obsidian" else "markdown"
-    log: list[tuple[str, str]] = []
     for note in notes():
-        log.append((note.updated_at[:10], names[note.id]))
         yield f"{names[note.id]}.md", [render_note(note, names, link_style=style).encode()]
     if form == "okf":
-        yield from _bundle_files(names.values(), log)
+        yield from _bundle_files(names.values())
 
 
-def _bundle_files(names: Iterable[str], log: list[tuple[str, str]]) -> Iterator["_File"]:
-    """What a bundle of the Open Knowledge Format has of itself: a list of each folder, and what
-    changed on which day, the last one first."""
+def _bundle_files(names: Iterable[str]) -> Iterator["_File"]:
+    """What a bundle of the Open Knowledge Format has of itself: a list of each folder."""
     folders: dict[str, list[str]] = {}
     for name in names:
         folder, _, file = name.partition("/")
@@ -100,14 +97,9 @@ def _bundle_files(names: Iterable[str], log: list[tuple[str, str]]) -> Iterator[
     yield "index.md", ["\n".join([f"{head}\n# Memories\n", *listed, ""]).encode()]
     for folder, lines in folders.items():
         yield f"{folder}/index.md", ["\n".join([f"# {folder}\n", *lines, ""]).encode()]
-    days: dict[str, list[str]] = {}
-    for day, name in sorted(log, reverse=True):
-        days.setdefault(day, []).append(f"- [{name}]({quote(name)}.md)")
-    entries = (f"\n## {day}\n\n" + "\n".join(lines) + "\n" for day, lines in days.items())
-    yield "log.md", (part.encode() for part in ("# Changes\n", *entries))
 
 
-# --- tables and graphs --------------------------------------------------------------------------
+# --- a table and a graph --------------------------------------------------------------------------
 
 _EXTRA = "extra"  # the column of fields that others wrote into the documented files
 
@@ -135,62 +127,21 @@ def _csv_row(cells: Iterable[str]) -> bytes:
     return row.getvalue().encode()
 
 
-def _with_links_once(
-    notes: Iterable[MemoryNote],
-) -> Iterator[tuple[MemoryNote, list[NoteLink]]]:
-    """Each note, with its links to notes before it: both ends have a link, the second tells it."""
+def dot_lines(notes: Iterable[MemoryNote]) -> Iterator[bytes]:
+    """Input of Graphviz; archived notes are dashed. Both ends of a link have it, and the second one
+    tells it."""
+    yield b"graph nuggets {\n  node [shape=box, style=rounded];\n"
+    edges: list[str] = []
     known: set[str] = set()
     for note in notes:
         known.add(note.id)
-        yield note, [link for link in note.links if link.to in known]
-
-
-def graphml_lines(notes: Iterable[MemoryNote]) -> Iterator[bytes]:
-    """Nodes and edges, for programs that draw or measure graphs."""
-    yield b'<?xml version="1.0" encoding="UTF-8"?>\n'
-    yield b'<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
-    for owner, name in (("node", "title"), ("node", "nugget"), ("edge", "reason")):
-        yield (f'<key id="{name}" for="{owner}" attr.name="{name}" attr.type="string"/>\n').encode()
-    yield b'<graph edgedefault="undirected">\n'
-    edges: list[str] = []
-    for note, links in _with_links_once(notes):
-        data = _xml_data("title", note.title) + _xml_data("nugget", note.nugget_name)
-        yield f"<node id={_xml_value(note.id)}>{data}</node>\n".encode()
-        for link in links:
-            ends = f"source={_xml_value(note.id)} target={_xml_value(link.to)}"
-            edges.append(f"<edge {ends}>{_xml_data('reason', link.reason)}</edge>\n")
-    yield from (edge.encode() for edge in edges)
-    yield b"</graph>\n</graphml>\n"
-
-
-def _xml_data(key: str, text: str) -> str:
-    from xml.sax.saxutils import escape
-
-    return f'<data key="{key}">{escape(_xml_text(text))}</data>'
-
-
-def _xml_value(text: str) -> str:
-    from xml.sax.saxutils import quoteattr
-
-    return quoteattr(_xml_text(text))
-
-
-def _xml_text(text: str) -> str:
-    """Without the controls that XML does not know at all."""
-    return "".join(sign if sign >= " " and sign not in "\ufffe\uffff" else " " for sign in text)
-
-
-def dot_lines(notes: Iterable[MemoryNote]) -> Iterator[bytes]:
-    """Input of Graphviz; archived notes are dashed."""
-    yield b"graph nuggets {\n  node [shape=box, style=rounded];\n"
-    edges: list[str] = []
-    for note, links in _with_links_once(notes):
         mark, look = (" (archived)", ', style="rounded,dashed"') if note.hidden else ("", "")
         label = _dot_text(f"{note.title}{mark}")
         yield f"  {_dot_text(note.id)} [label={label}{look}];\n".encode()
         edges += [
             f"  {_dot_text(note.id)} -- {_dot_text(link.to)} [label={_dot_text(link.reason)}];\n"
-            for link in links
+            for link in note.links
+            if link.to in known
         ]
     yield from (edge.encode() for edge in edges)
     yield b"}\n"
@@ -204,7 +155,6 @@ def _dot_text(text: str) -> str:
 FILE_FORMS: dict[str, Callable[[Iterable[MemoryNote]], Iterator[bytes]]] = {
     "jsonl": note_lines,
     "csv": csv_rows,
-    "graphml": graphml_lines,
     "dot": dot_lines,
 }
 
@@ -256,48 +206,36 @@ def export_notes(
             count = len(view.state.nuggets) + 1
             return Exported(form, store.directory, len(view.state.notes), count)
         target = os.path.abspath(os.path.expanduser(path))
-        export = _Export(view.state, store.position, form, ids)
-        return export.write(target, dry_run=dry_run, report=report)
+        total = len(view.state.notes if ids is None else ids)
+        with_progress = _progress_reporter(report, total)
+
+        def notes() -> Iterable[MemoryNote]:
+            found = view.state.notes
+            return with_progress(found.values() if ids is None else (found[i] for i in ids))
+
+        if form == "json":
+            files = _documented_files(view.state, store.position, with_progress)
+        elif form in _MARKDOWN:
+            files = markdown_files(notes, form)
+        else:
+            files = iter([("", FILE_FORMS[form](notes()))])
+        count = _write_files(target, files, is_directory=form in _DIRECTORIES, dry_run=dry_run)
+        return Exported(form, target, total, count)
 
 
-class _Export(NamedTuple):
-    """What is exported, and how."""
-
-    state: State
-    position: tuple[int, str]
-    form: str
-    ids: Collection[str] | None  # None: all
-
-    def write(self, path: str, *, dry_run: bool, report: Report) -> Exported:
-        """Write the files; `dry_run` only counts and checks the target."""
-        is_directory = self.form in _DIRECTORIES
+def _write_files(path: str, files: Iterator["_File"], *, is_directory: bool, dry_run: bool) -> int:
+    """Write the files and count them; `dry_run` only counts and checks the target."""
+    _refuse_occupied(path, is_directory=is_directory)
+    count = 0
+    with nullcontext(path) if dry_run else _whole_or_nothing(path) as place:
+        for name, parts in files:
+            count += 1
+            if not dry_run:
+                _write_new(os.path.join(place, name) if name else place, parts)
+        if is_directory and not dry_run:
+            private_directory(place)
         _refuse_occupied(path, is_directory=is_directory)
-        total = len(self.state.notes if self.ids is None else self.ids)
-        files = 0
-        with nullcontext(path) if dry_run else _whole_or_nothing(path) as place:
-            for name, parts in self._files(_progress_reporter(report, total)):
-                files += 1
-                if not dry_run:
-                    _write_new(os.path.join(place, name) if name else place, parts)
-            if is_directory and not dry_run:
-                private_directory(place)
-            _refuse_occupied(path, is_directory=is_directory)
-        return Exported(self.form, path, total, files)
-
-    def _files(self, with_progress: "_Progress") -> Iterator["_File"]:
-        """File names relative to the target, each with its content."""
-        if self.form == "json":
-            yield from _documented_files(self.state, self.position, with_progress)
-            return
-        if self.form in _MARKDOWN:
-            yield from markdown_files(lambda: with_progress(self._notes()), self.form)
-            return
-        yield "", FILE_FORMS[self.form](with_progress(self._notes()))
-
-    def _notes(self) -> Iterable[MemoryNote]:
-        if self.ids is None:
-            return self.state.notes.values()
-        return (self.state.notes[note_id] for note_id in self.ids)
+    return count
 
 
 def _documented_files(

@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import islice
 
 from nuggets.domain.names_and_tags import identity, identity_of
-from nuggets.domain.records import Commit, MemoryNote, MemoryVersion
+from nuggets.domain.records import Commit, MemoryVersion
 from nuggets.domain.times import versions_of
 from nuggets.domain.visibility import is_foreign, visible_projects
 from nuggets.errors import Conflict, NotFound
@@ -77,20 +77,15 @@ class History:
     def _id_with_history(self, name: str, nugget: str | None) -> str:
         """The id of a note; a deleted one can be named by its id, or by its title as long as the
         history has it."""
-
-        def is_called_so(note: MemoryNote) -> bool:
-            return (
-                fold_case(note.title) == fold_case(name)
-                and nugget in (None, note.nugget_name)
-                and not is_foreign(note, self._context.project)
-            )
-
         try:
             return self.find_id(name, nugget)
         except NotFound:
             for commit in self._transactions.store.commits(newest_first=True):
                 for note in commit.before.put:
-                    if note.id in commit.changes.drop and is_called_so(note):
+                    is_called_so = fold_case(note.title) == fold_case(name)
+                    is_meant = is_called_so and nugget in (None, note.nugget_name)
+                    is_gone = note.id in commit.changes.drop
+                    if is_meant and is_gone and not is_foreign(note, self._context.project):
                         return note.id
             raise
 
@@ -135,10 +130,8 @@ class History:
                 "the last change is not saved yet: save_all (or end the batch) "
                 "before you undo it, or name the revision to take back"
             )
-        store = self._transactions.store
-        return undo.last_change_of(
-            lambda: store.commits(newest_first=True), self._context.client, self._context.project
-        )
+        newest_first = self._transactions.store.commits(newest_first=True)
+        return undo.last_change_of(newest_first, self._context.client, self._context.project)
 
     def find_undoable(self, revisions: Iterable[int]) -> set[int]:
         """Those of the commits that `undo` would revert at the moment."""
@@ -155,10 +148,7 @@ class History:
     def recorded_past(self) -> ShelfPast:
         """When people changed, dropped and imported notes, as far as the history reaches."""
         with self._transactions.reading():
-            commits = list(self._transactions.store.commits(0))
-        return ShelfPast(
-            undo.changed_by_people(commits), undo.drop_times(commits), undo.imported_notes(commits)
-        )
+            return undo.recorded_past(self._transactions.store.commits(0))
 
     def as_other(self) -> OtherShelf:
         """Everything on a shelf, with its past."""

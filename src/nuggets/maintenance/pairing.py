@@ -6,22 +6,32 @@ in the commit that takes them in; a machine's own log always tells what is on it
 is interrupted is done again with the same result, and a log that was lost is written anew.
 
 Nothing in the folder is trusted: every line is checked as an import is, and one that cannot be read
-is left out and told. A register beside the shelf has the digests of the logs as they were left:
-what was checked is not checked again, and where nothing is new, nothing is done.
+is left out and told. A register beside the shelf has the digests of the logs as they were checked,
+so that only what is new is checked. The lines may be encrypted.
 """
 
+import hashlib
 import os
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 from nuggets.domain.marks import is_purged
 from nuggets.domain.records import Changes, MemoryNote
 from nuggets.domain.state import State
 from nuggets.domain.times import CLOCKS_DIFFER, iso, parse
-from nuggets.errors import InvalidInput, NotFound
-from nuggets.filesystem.atomic_files import unreadable, unwritable
+from nuggets.errors import InvalidInput, MissingExtra, NotFound
+from nuggets.filesystem.atomic_files import (
+    private_directory,
+    read_if_plain,
+    replace_file,
+    unreadable,
+    unwritable,
+)
 from nuggets.filesystem.untrusted_folder import (
     append_lines,
     check_place,
@@ -54,7 +64,6 @@ REGISTERS = "pairs"  # the directory of registers and keys, beside the database
 MOST_MACHINES = 64
 MOST_BYTES = 512 * 1024 * 1024  # of a log: a hundred thousand notes, each changed often
 LONGEST_LINE = 4 * 1024 * 1024  # a note of the largest content, escaped, or an encrypted part
-ROUNDS = 3  # what is taken in may lead to a change here, such as of its spelling, and that to none
 _NAME = re.compile(r"nuggets-([0-9a-f]{16})\.jsonl")
 _ANY_NAME = re.compile(r"nuggets-[0-9a-f]{16}\b.*\.jsonl")  # also what a program made of a conflict
 _PROBLEMS = 20  # that are told of one log
@@ -105,17 +114,6 @@ class _Position(NamedTuple):
     taken: Mapping[str, int]
 
 
-class _Register(NamedTuple):
-    """How the folder and the shelf were left when both said the same."""
-
-    position: Json
-    revision: int  # of the shelf
-    logs: Mapping[str, tuple[int, str, bool]]  # size, digest, and whether it is canonical
-
-
-_NO_REGISTER = _Register({}, -1, {})
-
-
 class Pairing:
     """One shared folder."""
 
@@ -138,7 +136,7 @@ class Pairing:
         directory = self._transactions.store.directory
         check_place(folder, directory)
         self._register_path = register_path(directory, REGISTERS, folder) if directory else ""
-        self._register = self._read_register()
+        self._checked = read_register(self._register_path) if self._register_path else {}
 
     def sync(self, *, dry_run: bool = False) -> PairResult:
         """Tell the others what was changed here, and take in what they changed."""
@@ -150,19 +148,17 @@ class Pairing:
         if not dry_run:
             self._transactions.settle()
         with self._transactions.reading():
-            if self._is_at_rest():
-                machine = self._register.position["machine"]
-                return PairResult(
-                    self._folder, machine, len(self._register.logs.keys() - {machine})
-                )
             self._read()  # here, because to check what is new takes long
             if dry_run:
                 return self._decide(dry_run=True)[1]
-        results: list[PairResult] = []
-        while len(results) < ROUNDS and (not results or _came_in(results[-1])):
-            results.append(self._transactions.update(PAIR, self._context.client, self._decide))
-        self._save_register(results[-1])
-        return _sum(results)
+        done = self._transactions.update(PAIR, self._context.client, self._decide)
+        if self._register_path:
+            logs = {machine: log.content for machine, log in self._logs.items() if log.is_canonical}
+            save_register(
+                self._register_path,
+                {machine: [len(content), digest_of(content)] for machine, content in logs.items()},
+            )
+        return done
 
     # --- one round --------------------------------------------------------------------------
 
@@ -199,8 +195,6 @@ class Pairing:
         for change in (*logged, *new):
             taken[change.machine] = max(taken.get(change.machine, 0), change.number)
         mark = position._replace(taken=taken)._asdict()
-        if not dry_run:
-            self._register = self._left_as(mark)
         if marks.get(MARK + self._folder) != mark:
             changes = changes._replace(marks={**changes.marks, MARK + self._folder: mark})
         purged = everything.purged | {change.note_id for change in new if change.purged}
@@ -233,34 +227,12 @@ class Pairing:
         commits = self._transactions.store.commits(note=note_id)
         return not is_purged(state.marks, note_id) and any(True for _ in commits)
 
-    # --- what is new ------------------------------------------------------------------------
-
-    def _is_at_rest(self) -> bool:
-        """Do the folder and the shelf say what they said when both said the same?"""
-        position = self._position(self._transactions.state)
-        if self._may_have_changed(position):
-            return False
-        contents, problems = self._contents()
-        sizes = {machine: entry[:2] for machine, entry in self._register.logs.items()}
-        return not problems and sizes == {
-            machine: (len(content), digest_of(content)) for machine, content in contents.items()
-        }
-
-    def _may_have_changed(self, position: _Position) -> bool:
-        """Were notes changed here since then, or can that not be told?"""
-        revision = self._register.revision
-        if revision < 0 or self._register.position != position._asdict():
-            return True
-        commits = list(self._transactions.store.commits(revision))
-        are_all_kept = len(commits) == self._transactions.store.position[0] - revision
-        changes = (commit.changes for commit in commits)
-        return not are_all_kept or any(done.put or done.drop for done in changes)
-
     # --- the folder -------------------------------------------------------------------------
 
-    def _contents(self) -> tuple[dict[str, bytes], list[str]]:
-        """The content of each machine's log, and what cannot be read."""
-        contents, problems = {}, []
+    def _read(self) -> tuple[str, ...]:
+        """Read the log of each machine, of which only what is new is checked; what is wrong."""
+        logs: dict[str, _Log] = {}
+        problems: list[str] = []
         try:
             with open_folder(self._folder) as folder:
                 names = sorted(filter(_ANY_NAME.fullmatch, os.listdir(folder)))
@@ -270,31 +242,27 @@ class Pairing:
                         problems.append(f"{name!r:.80}: it is no log of a machine; remove it")
                         continue
                     try:
-                        contents[match[1]] = read_plain(folder, name, MOST_BYTES)
+                        content = read_plain(folder, name, MOST_BYTES)
                     except (OSError, ValueError) as problem:
                         problems.append(f"{name}: {problem}")
+                    else:
+                        log = logs[match[1]] = self._read_log(match[1], content)
+                        problems += log.problems[:_PROBLEMS]
                 if len(names) > MOST_MACHINES:
                     problems.append(f"only the first {MOST_MACHINES} logs were read")
         except OSError as problem:
             raise unreadable(self._folder, problem) from problem
-        return contents, problems
-
-    def _read(self) -> tuple[str, ...]:
-        """Read all logs, of which only what is new is checked; what is wrong with them."""
-        contents, problems = self._contents()
-        self._logs = {machine: self._read_log(machine, contents[machine]) for machine in contents}
-        told = (problem for log in self._logs.values() for problem in log.problems[:_PROBLEMS])
-        return (*problems, *told)
+        self._logs = logs
+        return tuple(problems)
 
     def _read_log(self, machine: str, content: bytes) -> _Log:
         before = self._logs.get(machine, _Log())
         if content == before.content and not before.problems:
             return before
-        size, digest, is_canonical = self._register.logs.get(machine, (0, "", False))
-        if not is_canonical or digest_of(content[:size]) != digest:
-            size = 0
-        if before.is_canonical and content.startswith(before.content):
-            size = max(size, len(before.content))
+        size = 0  # of what was checked before
+        with suppress(LookupError, TypeError, ValueError):  # the register is damaged
+            known, digest = self._checked[machine]
+            size = known if digest_of(content[:known]) == digest else 0
         latest = iso(parse(self._context.now()) + CLOCKS_DIFFER)
         return _read_lines(content, size, machine, self._cipher, latest)
 
@@ -334,30 +302,6 @@ class Pairing:
         if self._cipher == PLAIN:
             return b"".join(parts)
         return b"".join(self._cipher.encrypt(part) + b"\n" for part in parts if part)
-
-    # --- the register -----------------------------------------------------------------------
-
-    def _read_register(self) -> _Register:
-        shape = read_register(self._register_path) if self._register_path else {}
-        try:
-            logs = {machine: tuple(entry) for machine, entry in shape.pop("logs").items()}
-            return _Register(**shape, logs=logs)
-        except (AttributeError, LookupError, TypeError):
-            return _NO_REGISTER
-
-    def _left_as(self, position: Json) -> _Register:
-        logs = {
-            machine: (len(log.content), digest_of(log.content), log.is_canonical)
-            for machine, log in self._logs.items()
-        }
-        return _Register(position, self._transactions.store.position[0], logs)
-
-    def _save_register(self, last: PairResult) -> None:
-        """Remember how all was left, unless something is left to do or to tell."""
-        is_done = not (_came_in(last) or last.problems or last.purged_elsewhere)
-        left = self._register if is_done else self._register._replace(revision=-1)
-        if self._register_path:
-            save_register(self._register_path, left._asdict())
 
 
 def _read_lines(content: bytes, checked: int, machine: str, cipher: Cipher, latest: str) -> _Log:
@@ -409,15 +353,116 @@ def _log_name(machine: str) -> str:
     return f"nuggets-{machine}.jsonl"
 
 
-def _came_in(result: PairResult) -> bool:
-    return bool(result.added or result.updated or result.removed)
+# --- encryption -----------------------------------------------------------------------------------
+#
+# In the `age` format, by a passphrase that all machines know. The key follows from the passphrase
+# and a random salt that lies in the folder; a machine that was told the passphrase once keeps the
+# key beside its shelf. The public half is nowhere in the folder: whoever does not know the
+# passphrase can neither read a line nor write one that is taken in. The names of the logs, their
+# sizes and times stay visible.
+#
+# (A key that `age` itself encrypts with a passphrase is as hard to open as the machine that made it
+# is fast at that moment, and slower or busier machines may refuse it. So the work is fixed here.)
+
+KEY_FILE = "nuggets-key.txt"
+_KEY_BYTES = 16 * 1024  # of the file with the salt: it has some hundred
+_WORK = {"n": 1 << 17, "r": 8, "p": 1, "maxmem": 1 << 28}  # of scrypt, as OWASP advises: 128 MiB
+_PROOF = b"nuggets"  # encrypted beside the salt: whoever can read it knows the passphrase
+_LETTERS = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"  # of Bech32 (BIP 173), in which keys are written
+_GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)  # of its checksum
+_PREFIX = "age-secret-key-"
 
 
-def _sum(results: list[PairResult]) -> PairResult:
-    """What all rounds did; what is so at the end is said by the last one."""
-    last = results[-1]
-    joined: Json = {
-        field: tuple(note for result in results for note in getattr(result, field))
-        for field in ("added", "updated", "removed", "conflicts")
-    }
-    return last._replace(**joined, written=sum(result.written for result in results))
+def open_cipher(folder: str, directory: str, passphrase: str | None) -> Cipher:
+    """How the lines of a folder are encrypted; not at all if nobody has asked for it.
+
+    `passphrase`: of the folder's key, which is made if there is none.
+    """
+    path = register_path(directory, REGISTERS, folder, "key")
+    key = b"" if passphrase is not None else read_if_plain(path)
+    if not key and passphrase is None:
+        if os.path.lexists(os.path.join(folder, KEY_FILE)):
+            raise InvalidInput(
+                f"{folder} is encrypted: nuggets pair {folder} --encrypt asks for its passphrase"
+            )
+        return PLAIN
+    age = _library()
+    if passphrase is not None:
+        if not directory:
+            raise InvalidInput("a shelf in memory keeps no key; open one in a directory")
+        key = (_unlock(age, folder, passphrase) or _make_key(age, folder, passphrase)).encode()
+        private_directory(os.path.dirname(path))
+        replace_file(path, [key], durable=True)
+    return _cipher(age, key.decode())
+
+
+def _library() -> ModuleType:
+    try:
+        import pyrage
+    except ImportError as problem:
+        raise MissingExtra(
+            "encryption needs a library: pip install 'nuggets-memory[encryption]'"
+        ) from problem
+    module: ModuleType = pyrage
+    return module
+
+
+def _unlock(age: ModuleType, folder: str, passphrase: str) -> str:
+    """The key of the folder; "" if it has none."""
+    with suppress(FileNotFoundError), open_folder(folder) as place:
+        try:
+            salt, _, proof = read_plain(place, KEY_FILE, _KEY_BYTES).partition(b"\n")
+            key = _derive_key(passphrase, salt)
+            _cipher(age, key).decrypt(proof.strip())
+            return key
+        except ValueError:
+            path = os.path.join(folder, KEY_FILE)
+            raise InvalidInput(f"the passphrase does not fit {path}; try again") from None
+    return ""
+
+
+def _make_key(age: ModuleType, folder: str, passphrase: str) -> str:
+    if not passphrase:
+        raise InvalidInput("a passphrase has at least one character; four random words are good")
+    salt = os.urandom(16).hex().encode()
+    key = _derive_key(passphrase, salt)
+    content = salt + b"\n" + _cipher(age, key).encrypt(_PROOF) + b"\n"
+    try:
+        with open_folder(folder) as place:
+            replace_plain(place, KEY_FILE, content, 0o600, durable=True)
+    except OSError as problem:
+        raise unwritable(os.path.join(folder, KEY_FILE), problem) from problem
+    return key
+
+
+def _derive_key(passphrase: str, salt: bytes) -> str:
+    """A secret key, as `age` writes it."""
+    secret = hashlib.scrypt(passphrase.encode(), salt=salt, dklen=32, **_WORK)
+    bits = "".join(f"{byte:08b}" for byte in secret) + "0000"  # 260, five for each letter
+    values = [int(bits[place : place + 5], 2) for place in range(0, len(bits), 5)]
+    prefix = [ord(sign) >> 5 for sign in _PREFIX] + [0] + [ord(sign) & 31 for sign in _PREFIX]
+    checksum = 1
+    for value in (*prefix, *values, *[0] * 6):
+        top = checksum >> 25
+        checksum = (checksum & 0x1FFFFFF) << 5 ^ value
+        for place, number in enumerate(_GENERATOR):
+            checksum ^= number if top >> place & 1 else 0
+    values += [(checksum ^ 1) >> 5 * (5 - place) & 31 for place in range(6)]
+    return f"{_PREFIX}1{''.join(_LETTERS[value] for value in values)}".upper()
+
+
+def _cipher(age: ModuleType, key: str) -> Cipher:
+    identity = age.x25519.Identity.from_str(key)
+    recipient = identity.to_public()
+
+    def encrypt(lines: bytes) -> bytes:
+        return b64encode(age.encrypt(lines, [recipient]))
+
+    def decrypt(line: bytes) -> bytes:
+        try:
+            plain: bytes = age.decrypt(b64decode(line, validate=True), [identity])
+            return plain
+        except (ValueError, age.DecryptError):
+            raise ValueError("it is not encrypted with the key of this folder") from None
+
+    return Cipher(encrypt, decrypt)

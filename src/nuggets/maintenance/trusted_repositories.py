@@ -158,15 +158,27 @@ class ProjectSharing:
 
     def _read(self) -> tuple[list[MemoryNote], list[str], list[str]]:
         """The memories in the files, the names of the others, and what is wrong with those."""
-        files = read_shared_files(self._root)
-        notes, unread, problems = [], [], list(files.problems)
-        for name, raw in files.texts.items():
-            try:
-                notes.append(parse_file(name, raw, self._context.project, self._context.now()))
-            except InvalidInput as problem:
-                unread.append(name)
-                where = f"{name!r:.80}"
-                problems.append(f"{where}: {str(problem).removeprefix(f'{where}: ')}")
+        notes: list[MemoryNote] = []
+        unread: list[str] = []
+        project, now = self._context.project, self._context.now()
+        try:
+            with _folder(self._root, create=False) as folder:
+                files, problems = find_files(folder, SUFFIX, MOST_FILES, levels=0)
+                for file in files:
+                    name = file.path.removesuffix(SUFFIX)
+                    try:
+                        raw = read_plain(folder, file.path, MOST_BYTES)
+                        notes.append(parse_file(name, raw, project, now))
+                    except InvalidInput as problem:
+                        unread.append(name)
+                        where = f"{name!r:.80}"
+                        problems.append(f"{where}: {str(problem).removeprefix(f'{where}: ')}")
+                    except (OSError, ValueError) as problem:
+                        problems.append(f"{file.path!r:.80}: {problem}")
+        except FileNotFoundError:
+            problems = []
+        except OSError as problem:
+            problems = [f"{SHARED_FOLDER} cannot be read: {problem.strerror}"]
         return notes, unread, problems
 
     def _plan(
@@ -228,13 +240,6 @@ MOST_FILES = 5000
 MOST_BYTES = 256 * 1024  # of one file, a note with all its fields
 
 
-class SharedFiles(NamedTuple):
-    """The texts by the name of their file, without suffix, and what could not be read."""
-
-    texts: Mapping[str, bytes]
-    problems: tuple[str, ...]
-
-
 def shared_fingerprint(root: str) -> str:
     """Changes when a file is added, removed or written; "" if there is no folder."""
     try:
@@ -242,26 +247,6 @@ def shared_fingerprint(root: str) -> str:
             return digest_of(repr(find_files(folder, SUFFIX, MOST_FILES, levels=0)).encode())
     except OSError:
         return ""
-
-
-def read_shared_files(root: str) -> SharedFiles:
-    """All memories of the checkout."""
-    texts: dict[str, bytes] = {}
-    problems: list[str] = []
-    try:
-        with _folder(root, create=False) as folder:
-            files, problems = find_files(folder, SUFFIX, MOST_FILES, levels=0)
-            for file in files:
-                try:
-                    name = file.path.removesuffix(SUFFIX)
-                    texts[name] = read_plain(folder, file.path, MOST_BYTES)
-                except (OSError, ValueError) as problem:
-                    problems.append(f"{file.path!r:.80}: {problem}")
-    except FileNotFoundError:
-        pass
-    except OSError as problem:
-        problems.append(f"{SHARED_FOLDER} cannot be read: {problem.strerror}")
-    return SharedFiles(texts, tuple(problems))
 
 
 def write_shared_files(root: str, texts: Mapping[str, str], removed: list[str]) -> None:

@@ -1,19 +1,19 @@
 """Undo: the changes that revert a commit without losing later changes. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from typing import Any
 
-from nuggets.domain.marks import RUN_MARK, rejection_marks
+from nuggets.domain.marks import FILE_MARK, RUN_MARK, rejection_marks
 from nuggets.domain.names_and_tags import identity_of
 from nuggets.domain.records import Changes, Commit, LeftNote, MemoryNote, NoteLink
 from nuggets.domain.state import SESSIONS_KEPT, State, apply_touch, merged_into, with_recalls_of
 from nuggets.domain.visibility import is_foreign
 from nuggets.errors import Conflict, NotFound
 from nuggets.language.text import fold_case
-from nuggets.maintenance.promotion.entries import reverted_pins
-from nuggets.maintenance.promotion.written_entries import unchanged_files, without_taken_out
-from nuggets.maintenance.reflection.plan import with_whole_groups
+from nuggets.maintenance.promotion.entries import reverted_pins, without_taken_out
+from nuggets.maintenance.reflection.linking_and_merging import with_whole_groups
 from nuggets.operations.notes_and_links import link_identity
+from nuggets.operations.shelf_import import ShelfPast
 
 PURGE = "purge"
 UNDO = "undo"  # an undo commit has the action "undo <revision of the undone commit>"
@@ -24,7 +24,6 @@ UPKEEP = ("keep_session", "promote", "take_in_shared")  # actions that no person
 # the clients of edits of MEMORY.md and of the documented files, which a person made
 EDITED_FILES = ("memory file", "file")
 ATTENDED = ("cli", "page")  # clients behind which that person may be
-_CHANGES_NAMED = 3  # changes of others that an error names
 
 
 def revert(state: State, commit: Commit, since: Iterable[Commit] = ()) -> tuple[Changes, Commit]:
@@ -49,11 +48,8 @@ def revert(state: State, commit: Commit, since: Iterable[Commit] = ()) -> tuple[
     notes = [*(note.id for note in part.changes.put), *_dropped_ids(part)]
     after = {note.id: note for note in part.changes.put}
     before = {note.id: note for note in part.before.put}
-    untouched = {note.id for note in commit.changes.put} - after.keys()
     put = tuple(
-        _as_before(part, before[i], after.get(i), state.notes.get(i), untouched)
-        for i in notes
-        if i in before
+        _as_before(part, before[i], after.get(i), state.notes.get(i)) for i in notes if i in before
     )
     changes = Changes(
         put=put,
@@ -70,41 +66,30 @@ def revert(state: State, commit: Commit, since: Iterable[Commit] = ()) -> tuple[
     return changes, part
 
 
-def drop_times(commits: Iterable[Commit]) -> dict[str | tuple[str, ...], str]:
-    """When each note id was last dropped, and each fact by its identity, because another shelf may
-    know the fact by another id. Drops made by an undo do not count."""
-    times: dict[str | tuple[str, ...], str] = {}
-    for commit in commits:
+def recorded_past(commits: Iterable[Commit]) -> ShelfPast:
+    """When people last changed each note (archiving it or undoing a change counts), when each was
+    last dropped (an undo does not count), and each as the last import stored it. A fact that was
+    dropped is also known by its identity, because another shelf may know it by another id."""
+    changed: dict[str, str] = {}
+    gone: dict[Any, str] = {}
+    brought: dict[str, MemoryNote] = {}
+    oldest_first = list(commits)
+    for commit in oldest_first:
+        before = {note.id: note for note in commit.before.put}
         if not commit.changes.action.startswith(UNDO):
             ids = set(commit.changes.drop)
-            times.update(dict.fromkeys(ids, commit.at))
-            facts = (n for n in commit.before.put if n.id in ids and n.kind == "fact")
-            times.update((identity_of(fact), commit.at) for fact in facts)
-    return times
-
-
-def changed_by_people(commits: Iterable[Commit]) -> dict[str, str]:
-    """When a person last changed each note; archiving it or undoing a change counts."""
-    times = {}
-    for commit in commits:
-        if commit.changes.action in _AUTOMATIC_ACTIONS:
-            continue
-        before = {note.id: note for note in commit.before.put}
-        for note in commit.changes.put:
-            was = before.get(note.id)
-            if was is None or not _says_the_same(was._replace(links=note.links), note):
-                times[note.id] = commit.at
-    return times
-
-
-def imported_notes(commits: Iterable[Commit]) -> dict[str, MemoryNote]:
-    """Each note as the last import from another shelf stored it."""
-    notes: dict[str, MemoryNote] = {}
-    for commit in _not_undone(reversed(list(commits))):
+            facts = (n for n in before.values() if n.id in ids and n.kind == "fact")
+            gone.update(dict.fromkeys((*ids, *map(identity_of, facts)), commit.at))
+        if commit.changes.action not in _AUTOMATIC_ACTIONS:
+            for note in commit.changes.put:
+                was = before.get(note.id)
+                if was is None or not _says_the_same(was._replace(links=note.links), note):
+                    changed[note.id] = commit.at
+    for commit in _not_undone(reversed(oldest_first)):
         if commit.changes.action == IMPORT:
             for note in commit.changes.put:
-                notes.setdefault(note.id, note)
-    return notes
+                brought.setdefault(note.id, note)
+    return ShelfPast(changed, gone, brought)
 
 
 def _without_changed_since(state: State, commit: Commit, since: Iterable[Commit]) -> Commit:
@@ -144,8 +129,8 @@ def _without_changed_since(state: State, commit: Commit, since: Iterable[Commit]
     newer = next((revision for i, revision in newest.items() if i in changed), 0)
     which = f"revision {newer}" if newer else "the later revision"
     raise Conflict(
-        f"{refused}: {_abbreviate(changed)} changed after it, and that would be lost. Undo {which} "
-        "first (see the history)"
+        f"{refused}: {', '.join(changed[:3])} changed after it, and that would be lost. "
+        f"Undo {which} first (see the history)"
     )
 
 
@@ -250,28 +235,20 @@ def last_to_undo(newest_first: Iterable[Commit], is_own: Callable[[Commit], bool
     return None
 
 
-def last_change_of(commits: Callable[[], Iterable[Commit]], client: str, project: str) -> Commit:
-    """The last commit of this client that changed something in this project and is not undone.
-
-    `commits`: reads the history, newest first. `NotFound` names the last changes of others.
-    """
+def last_change_of(newest_first: Iterable[Commit], client: str, project: str) -> Commit:
+    """The last commit of this client that changed something in this project and is not undone."""
 
     def is_own(commit: Commit) -> bool:
         by_person = commit.changes.client in EDITED_FILES and client in ATTENDED
         is_mine = commit.changes.client == client or by_person
         return is_mine and is_in_project(commit, project) and not is_upkeep(commit)
 
-    if (own := last_to_undo(commits(), is_own)) is not None:
+    own = last_to_undo(newest_first, is_own)
+    if own is not None:
         return own
-    others = ", ".join(
-        f"{commit.revision} ({commit.changes.action} from {commit.changes.client or '?'})"
-        for commit in islice(changes_in_effect(commits()), _CHANGES_NAMED)
-    )
-    if not others:
-        raise NotFound("there is nothing to undo")
     raise NotFound(
-        f"there is nothing to undo from {client} in this project; by others or in other projects: "
-        f"{others}. Undo one of them by its number"
+        f"there is nothing to undo from {client} in this project; undo a change of others, or in "
+        "another project, by its number (see the history)"
     )
 
 
@@ -319,10 +296,10 @@ def changes_memory(commit: Commit) -> bool:
 
 
 def is_quiet(commit: Commit) -> bool:
-    """Does it contain only counted recalls, inspections, and runs that changed nothing?"""
-    after, before = commit.changes.marks, commit.before.marks
-    changed = after.keys() - {RUN_MARK}  # a daily run that changed nothing
-    changed -= unchanged_files(after, before)  # a promotion that wrote nothing
+    """Does it contain only counted recalls, inspections, runs that changed nothing, and how memory
+    files were left?"""
+    marks = (mark for mark in commit.changes.marks if not mark.startswith(FILE_MARK))
+    changed = [mark for mark in marks if mark != RUN_MARK]
     return not (changes_memory(commit) or commit.changes.drop or changed)
 
 
@@ -347,14 +324,13 @@ def _without_later_links(
     that was merged into it stay, because that note relies on its content."""
     if now is None or after is None:
         return now
+    others = state.notes.many(link.to for link in now.links)
     gained = [
-        link for link in _new_links(now, after) if now.id not in _merge_targets(state, link.to)
+        link
+        for link in _new_links(now, after)
+        if link.to not in others or now.id not in merged_into(others[link.to])
     ]
     return now._replace(links=tuple(link for link in now.links if link not in gained))
-
-
-def _merge_targets(state: State, note_id: str) -> list[str]:
-    return merged_into(state.notes[note_id]) if note_id in state.notes else []
 
 
 def _new_links(now: MemoryNote, after: MemoryNote) -> list[NoteLink]:
@@ -366,10 +342,9 @@ def _as_before(
     before: MemoryNote,
     after: MemoryNote | None,
     now: MemoryNote | None,
-    untouched: set[str],
 ) -> MemoryNote:
     """The note as it was before the commit, with the recalls, links and inspections since; hits
-    that a merge added are removed again. Links with untouched notes stay, as they do there."""
+    that a merge added are removed again."""
     for touch in commit.changes.touches:  # they happened before the commit, which only counted them
         if touch.note_id == before.id:
             before = apply_touch(before, touch)
@@ -382,9 +357,7 @@ def _as_before(
     not_recalled = now.last_accessed_at == after.last_accessed_at
     linked_before = {link_identity(link) for link in before.links}
     gained = (link for link in _new_links(now, after) if link_identity(link) not in linked_before)
-    links = [link for link in (*before.links, *gained) if link.to not in untouched]
-    links += (link for link in now.links if link.to in untouched)
-    before = before._replace(links=tuple(links))
+    before = before._replace(links=(*before.links, *gained))
     if before.last_inspected_at == after.last_inspected_at:
         before = before._replace(last_inspected_at=now.last_inspected_at)
     return before._replace(
@@ -393,7 +366,3 @@ def _as_before(
         last_hit_session=new_sessions[-1] if new_sessions else before.last_hit_session,
         last_accessed_at=before.last_accessed_at if not_recalled else now.last_accessed_at,
     )
-
-
-def _abbreviate(ids: list[str]) -> str:
-    return ", ".join(ids[:3]) + (f" and {len(ids) - 3} more" if len(ids) > 3 else "")

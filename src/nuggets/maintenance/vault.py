@@ -7,7 +7,7 @@ something else than it does; one that cannot be read is left alone.
 """
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
 from typing import Any
 
@@ -267,19 +267,19 @@ class Vault:
 
     def _calls(self, ids: Mapping[str, str], notes: Mapping[str, MemoryNote]) -> dict[str, str]:
         """Ids by all that a wikilink may call a note, the surest name first."""
-        register, scan = self._register, self._scan
-        calls: dict[str, str] = {}
-        entries = {path: e.note for path, e in register.files.items() if path not in scan.edited}
-        names: list[tuple[str, Iterable[str]]] = [
-            (ids[path], file.names) for path, file in scan.edited.items()
+        edited = self._scan.edited
+        left = {p: e.note for p, e in self._register.files.items() if p not in edited}
+        paths = {**{path: ids[path] for path in edited}, **left}
+        names = [
+            *((wikilink_name(path), note) for path, note in paths.items()),
+            *((stem_of(path), note) for path, note in paths.items()),
+            *((file.title, ids[path]) for path, file in edited.items() if file.title),
+            *((notes[note].title, note) for note in left.values() if note in notes),
+            *((alias, ids[path]) for path, file in edited.items() for alias in file.aliases),
         ]
-        for path, note in entries.items():
-            titles = [notes[note].title] if note in notes else []
-            names.append((note, (wikilink_name(path), stem_of(path), *titles)))
-        for place in range(4):
-            for note, called in names:
-                for name in list(called)[place : place + 1 if place < 3 else None]:
-                    calls.setdefault(fold_case(name), note)
+        calls: dict[str, str] = {}
+        for name, note in names:
+            calls.setdefault(fold_case(name), note)
         return calls
 
     def _note_then(self, note: str, moment: str) -> MemoryNote | None:

@@ -6,7 +6,7 @@ title or an alias.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from nuggets.domain import codec
@@ -86,21 +86,8 @@ class VaultFile:
         self.id: str = file.fields["id"] if _is_own(file.fields) else ""
         given = self._file.fields.get("nuggetName")
         self.nugget = _nugget_of(path) if given is None else str(given)
-
-    @property
-    def names(self) -> Iterable[str]:
-        """All that a wikilink may call it, the surest first."""
-        title = self._file.fields.get("title")
-        return (
-            wikilink_name(self.path),
-            stem_of(self.path),
-            *([str(title)] if title else []),
-            *self._aliases,
-        )
-
-    @property
-    def _aliases(self) -> list[str]:
-        return _aliases(self._file.fields)
+        self.title = str(self._file.fields.get("title") or "").strip()
+        self.aliases = _aliases(self._file.fields)
 
     def to_json(
         self, note_id: str, known: MemoryNote | None, old_path: str, ids: Mapping[str, str]
@@ -118,12 +105,12 @@ class VaultFile:
         }
         shape |= {"id": note_id, "content": normal_content(shape["content"])}
         stem = stem_of(self.path)
-        title = str(shape.get("title") or "").strip()
+        title = self.title
         is_renamed = known is not None and bool(old_path) and stem != stem_of(old_path)
         if not title or (is_renamed and known is not None and title == known.title):
             shape["title"] = stem
         self._add_links(shape, ids)
-        aliases = [a for a in self._aliases if a not in (title, known and known.title)]
+        aliases = [a for a in self.aliases if a not in (title, known and known.title)]
         shape.pop(ALIASES, None)
         if aliases or (known is not None and ALIASES in known.extra):
             shape[ALIASES] = aliases
@@ -142,7 +129,7 @@ class VaultFile:
         shape["links"] = list(kept.values())
         for field in (*_DATES, _ANCHORS):
             shape.pop(field, None)
-        shape.update((field, getattr(known, name)) for field, name in _FIXED.items())
+        shape |= {"nuggetName": known.nugget_name, "kind": known.kind}  # no edit changes them
         shape.setdefault("hidden", False)
         own = own_tags(map(str, list_of(shape.get("tags"))), known.nugget_name)
         is_same = set(own) == set(own_tags(known.tags, known.nugget_name))
@@ -182,9 +169,6 @@ class VaultFile:
         shape.pop(_UNRESOLVED, None)
         if unresolved:
             shape[_UNRESOLVED] = unresolved
-
-
-_FIXED = {"nuggetName": "nugget_name", "kind": "kind"}  # what no edit changes
 
 
 def _link_key(to: str, reason: str) -> tuple[str, str]:

@@ -947,7 +947,7 @@ class NuggetShelf:
 
         Of a reflection, notes that changed since are left as they are: `left` of the commit names
         them. `Conflict` says which later change would be lost, or that the last change is not
-        saved yet. `NotFound` names the last changes of others.
+        saved yet.
         """
         if revision is not None:
             check_whole(revision, "a revision")
@@ -1131,8 +1131,8 @@ class NuggetShelf:
         dry_run: bool = False,
         report: Callable[[str], None] = lambda text: None,
     ) -> "Exported":
-        """Write notes as `json` (the documented files), `jsonl`, `markdown`, `csv`, `graphml` or
-        `dot` to a new place.
+        """Write notes as `json` (the documented files), `jsonl`, `markdown`, `csv` or `dot` to a
+        new place.
 
         `ids`: only these notes. Without a path, `json` brings the shelf's own documented files up
         to date. `report` is told how far it is.
@@ -1590,8 +1590,7 @@ class NuggetShelf:
         return Vault(self._context, _absolute(folder), report).sync(dry_run=dry_run)
 
     def _pairing(self, folder: str, passphrase: str | None) -> "Pairing":
-        from nuggets.maintenance.pair_encryption import open_cipher
-        from nuggets.maintenance.pairing import Pairing
+        from nuggets.maintenance.pairing import Pairing, open_cipher
 
         directory = self._transactions.store.directory
         return Pairing(

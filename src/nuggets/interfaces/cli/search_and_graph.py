@@ -23,7 +23,6 @@ from nuggets.interfaces.cli.terminal_output import (
     screen_width,
     style,
 )
-from nuggets.maintenance.export_and_backup import dot_lines
 from nuggets.search.clear_answer import describe_gaps
 
 if TYPE_CHECKING:
@@ -200,6 +199,8 @@ def _edges(notes: Mapping[str, MemoryNote]) -> Iterator[tuple[str, str, str, str
 
 
 def _dot(notes: Mapping[str, MemoryNote]) -> list[str]:
+    from nuggets.maintenance.export_and_backup import dot_lines  # a search needs none of it
+
     text = b"".join(dot_lines(notes.values())).decode()
     return escape_controls(text).splitlines()
 

@@ -406,7 +406,7 @@ def _pair(call: Call) -> Outcome:
 
 
 def _read_passphrase(folder: str) -> str:
-    from nuggets.maintenance.pair_encryption import KEY_FILE
+    from nuggets.maintenance.pairing import KEY_FILE
 
     passphrase = _read_secret(f"Passphrase of {folder}: ")
     is_new = not os.path.lexists(os.path.join(os.path.expanduser(folder), KEY_FILE))

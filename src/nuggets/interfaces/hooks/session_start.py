@@ -277,12 +277,13 @@ def _memory_text(shelf: "NuggetShelf", path: str | None) -> tuple[str, Sequence[
 
 def _memory_file_lines(text: str, known: str) -> list[str]:
     """The lines of a memory file, people's own too, without ours at its top and what is known."""
-    from nuggets.maintenance.promotion.entry_placement import without_header
+    from nuggets.maintenance.promotion.merged_text import is_header
 
     return [
         safe_line(line, START_LINE)
-        for line in without_header(text.splitlines())
-        if line.strip() and (line.startswith("#") or _letters_and_digits(line) not in known)
+        for line in text.splitlines()
+        if line.strip() and not is_header(line)
+        if line.startswith("#") or _letters_and_digits(line) not in known
     ]
 
 

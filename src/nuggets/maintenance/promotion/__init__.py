@@ -14,36 +14,35 @@ from nuggets.filesystem.atomic_files import remove_leftovers
 from nuggets.maintenance import ShelfContext
 from nuggets.maintenance.promotion import file_access
 from nuggets.maintenance.promotion.entries import (
+    WrittenEntries,
     counted_sessions,
     line_for,
+    line_hash,
     pin_marks,
     pinned_ids,
     why_not,
     with_caveats,
+    written_entries,
 )
-from nuggets.maintenance.promotion.entry_placement import header
 from nuggets.maintenance.promotion.file_access import replace_block
 from nuggets.maintenance.promotion.hand_edits import (
     ACTION,
-    CHANGED_TOO,
     CLIENT,
     EditImport,
     FileEdits,
     Shelf,
-    import_edits,
-)
-from nuggets.maintenance.promotion.merged_text import Promotion, merged_text
-from nuggets.maintenance.promotion.written_entries import (
-    WrittenEntries,
     entry_lines,
-    has_entry,
-    line_hash,
+    import_edits,
     mentions_notes,
-    short_hash,
-    written_entries,
+)
+from nuggets.maintenance.promotion.merged_text import (
+    Promotion,
+    is_header,
+    is_heading,
+    merged_text,
 )
 from nuggets.operations.project_identity import recorded_locations
-from nuggets.stores.sql.state import SqlNotes
+from nuggets.stores.sql.state import SqlState
 
 
 class MemoryFiles:
@@ -73,11 +72,10 @@ class MemoryFiles:
             after = load_state(view.state)  # all notes, because each gets an explanation
             after.apply(decided.changes)
             plan = self._merge(text, after.notes, after, path, project, decided.written)
-            recalled = {note.id: note for note in view.state.notes.with_hits(1)}
             hits = {(hit.note_id, hit.session): hit for hit in self._transactions.store.hits()}
         explanations = [
-            why._replace(sessions=counted_sessions(recalled[why.note_id], hits))
-            if why.note_id in recalled
+            why._replace(sessions=counted_sessions(after.notes[why.note_id], hits))
+            if why.note_id in after.notes
             else why
             for why in plan.explanations
         ]
@@ -87,31 +85,19 @@ class MemoryFiles:
         """Take over people's edits, then promote to one file. A file that nobody named is recorded
         only with an entry."""
         with self._transactions.exclusive():
-            self._move_record(path)
-            for _ in range(file_access.ATTEMPTS):
-                promotion = self._promote_once(path, project)
-                if promotion is not None:
-                    if is_named or promotion.written.entries or path in self.written_files():
-                        self._record(path, project, promotion.written, promotion.text)
-                    return promotion
-        raise file_access.keeps_changing(path)
+            promotion = file_access.rewrite(path, lambda text: self._promote(path, project, text))
+            if is_named or promotion.written.entries or path in self.written_files():
+                self._record(path, project, promotion)
+            return promotion
 
-    def _promote_once(self, path: str, project: str) -> Promotion | None:
-        """None if someone saved the file after its edits were taken over: they have new ones."""
-        expected = file_access.read(path)
-        edits = self._import_edits(path, project, expected)
-        state = self._transactions.state
-        notes = self._candidate_notes(state.notes, self.record_of(path))
-
-        def decide(text: str) -> tuple[str, Promotion | None]:
-            if text != expected:
-                return text, None
-            done = self._merge(text, notes, state, path, project, self.record_of(path))
-            others = done.written.others - edits.refused_lines  # they are tried again
-            written = done.written._replace(others=others)
-            return done.text, done._replace(written=written, edits=edits)
-
-        return file_access.rewrite(path, decide)
+    def _promote(self, path: str, project: str, text: str) -> tuple[str, Promotion]:
+        """The new text, after people's edits of the old one were taken over."""
+        edits = self._import_edits(path, project, text)
+        state, written = self._transactions.state, self.record_of(path)
+        notes = self._candidate_notes(state, written)
+        done = self._merge(text, notes, state, path, project, written)
+        others = done.written.others - edits.refused_lines  # they are tried again
+        return done.text, done._replace(written=done.written._replace(others=others), edits=edits)
 
     def _merge(
         self,
@@ -134,9 +120,9 @@ class MemoryFiles:
             stale_reasons=self._stale_reasons,
         )
 
-    def _record(self, path: str, project: str, written: WrittenEntries, text: str) -> None:
-        mark = f"{FILE_MARK}{path}"
-        record = self._record_to_json(path, project, written, text)
+    def _record(self, path: str, project: str, done: Promotion) -> None:
+        mark, problem = f"{FILE_MARK}{path}", done.edits.not_taken_over
+        record = self._record_to_json(path, project, done.written, done.text, problem)
         if self._transactions.state.marks.get(mark) != record:
             self._write_marks({mark: record})
 
@@ -145,7 +131,7 @@ class MemoryFiles:
         self._transactions.write(changes)
 
     def _record_to_json(
-        self, path: str, project: str, written: WrittenEntries, text: str, problem: str = ""
+        self, path: str, project: str, written: WrittenEntries, text: str, problem: str
     ) -> dict[str, Any]:
         whole = replace_block("", text) if is_block_file(path) else text
         record = {
@@ -166,10 +152,9 @@ class MemoryFiles:
             return True
 
     def _without_entries(self, path: str, text: str) -> str:
-        rest = merged_text(text, {}, self.record_of(path), "", promote_after=self._promote_after)
-        own = {"", *header(self._promote_after)}
-        is_ours = all(line.strip() in own for line in rest.text.splitlines())
-        return "" if is_ours else rest.text
+        rest = merged_text(text, {}, self.record_of(path), "").text
+        lines = (line for line in rest.splitlines() if line.strip())
+        return "" if all(is_header(line) or is_heading(line) for line in lines) else rest
 
     # --- what people do to the lines ----------------------------------------------------------
 
@@ -194,12 +179,11 @@ class MemoryFiles:
             after = self._record_to_json(path, project, decided.written, text, edits.not_taken_over)
             marks = {**decided.changes.marks, mark: after}
             self._transactions.write(
-                decided.changes._replace(marks=marks, action=ACTION, client=CLIENT.name)
+                decided.changes._replace(marks=marks, action=ACTION, client=CLIENT)
             )
         return edits
 
     def _decide_edits(self, path: str, project: str, text: str) -> EditImport:
-        transactions = self._transactions
         elsewhere = {
             note_id
             for other in self.written_files()
@@ -207,84 +191,54 @@ class MemoryFiles:
             for note_id, entry in self.record_of(other).entries.items()
             if entry.is_in_file
         }
+        context = self._context
         shelf = Shelf(
-            transactions.state,
-            project,
-            self._context.now(),
-            self._earlier_lines,
+            self._transactions.state,
+            context.now(),
+            context.draw,
+            self._earlier_versions,
             elsewhere,
-            self._context.find_anchors,
+            context.find_anchors,
         )
-        pinned = self._pinned_ids()
+        return import_edits(shelf, path, text, self.record_of(path))
 
-        def refusal(note: MemoryNote) -> str:
-            return self._why_not(note, project, is_pinned=note.id in pinned)
-
-        return import_edits(shelf, path, text, self.record_of(path), refusal)
-
-    def _why_not(self, note: MemoryNote, project: str, *, is_pinned: bool) -> str:
-        now = self._context.now()
-        return why_not(note, project, self._promote_after, now, is_pinned=is_pinned)
-
-    def _earlier_lines(self, note_id: str) -> set[str]:
-        """Hashes of the lines that a note had before, as far as the history reaches."""
+    def _earlier_versions(self, note_id: str) -> list[MemoryNote]:
+        """What a note was before, as far as the history reaches."""
         commits = self._transactions.store.commits(note=note_id)
-        versions = (note for commit in commits for note in commit.before.put)
-        return {line_hash(line_for(note)) for note in versions if note.id == note_id}
+        return [note for commit in commits for note in commit.before.put if note.id == note_id]
 
     def problems(self) -> dict[str, str]:
-        """By path, why edits of a memory file are not taken over, and lines that are missing."""
+        """By path, why edits of a memory file were not taken over when it was seen last."""
         found: dict[str, str] = {}
-        with self._transactions.reading():
-            for path, project in self.written_files().items():
+        with self._transactions.reading() as view:
+            for path, record in memory_file_records(view.state.marks).items():
+                is_there = os.path.isdir(os.path.dirname(path))  # the project may be gone
                 with suppress(NuggetsError):  # the next write to the file reports the error
-                    problem = self._problem_of(path, project)
-                    if problem:
-                        found[path] = problem
-        return found
+                    if is_there and not (is_block_file(path) and self._was_removed(path)):
+                        found[path] = record.get("problem", "")
+        return {path: problem for path, problem in found.items() if problem}
 
-    def _problem_of(self, path: str, project: str) -> str:
-        if not os.path.isdir(os.path.dirname(path)):
-            return ""  # the project is gone
-        if is_block_file(path) and self._was_removed(path):
-            return ""  # a person took the whole block out
-        edits = self._decide_edits(path, project, file_access.read(path)).edits
-        if edits.problem:
-            return edits.not_taken_over
-        missing = [i for i, e in self.record_of(path).entries.items() if e.fate == "missing"]
-        notes = self._transactions.state.notes.many(missing).values()
-        visible = [note.id for note in notes if not note.hidden]
-        if visible:
-            return (
-                f"{len(visible)} lines of Nuggets went missing at once; no memory was archived. "
-                "Write the lines again, or `nuggets note archive` what is wrong: "
-                f"{', '.join(visible)}"
-            )
-        return edits.not_taken_over
-
-    def _candidate_notes(self, notes: SqlNotes, written: WrittenEntries) -> dict[str, MemoryNote]:
+    def _candidate_notes(self, state: SqlState, written: WrittenEntries) -> dict[str, MemoryNote]:
         """The notes that may be in a file: recalled and pinned notes, notes with an entry there,
         and the notes that these were merged into."""
+        notes = state.notes
         candidates = {note.id: note for note in notes.with_hits(1)}
-        extra_ids = self._pinned_ids() | written.entries.keys()
+        extra_ids = pinned_ids(state.marks, notes) | written.entries.keys()
         candidates.update(notes.many(extra_ids - candidates.keys()))
         into = {target for note in candidates.values() for target in merged_into(note)}
         return {**candidates, **notes.many(into - candidates.keys())}
 
-    def _pinned_ids(self) -> frozenset[str]:
-        state = self._transactions.state
-        return pinned_ids(state.marks, state.notes)
-
     def pin(self, path: str, note: MemoryNote) -> Changes:
         """Pin a note to the file of the current project, also if a person removed its entry."""
-        reason = self._why_not(note, self._context.project, is_pinned=True)
+        project, now = self._context.project, self._context.now()
+        reason = why_not(note, project, self._promote_after, now, is_pinned=True)
         if reason:
             raise InvalidInput(f"{note.title!r:.80} cannot be pinned to MEMORY.md: {reason}")
         marks = pin_marks(note.id)
         record = self.record_of(path)
         if note.id in record.entries and not self.has_entry(path, note.id):
             entries = {i: entry for i, entry in record.entries.items() if i != note.id}
-            written = WrittenEntries(entries, record.headings).to_json()
+            written = record._replace(entries=entries).to_json()
             mark = f"{FILE_MARK}{path}"
             marks[mark] = {**self._transactions.state.marks[mark], "written": written}
         return Changes(marks=marks)
@@ -313,7 +267,7 @@ class MemoryFiles:
 
         `caveats`: what speaks against relying on a memory.
         """
-        project, record = self.written_files().get(path, ""), self.record_of(path)
+        record = self.record_of(path)
         written = record.entries
         text = file_access.read(path)
         notes = self._transactions.state.notes.many(written)
@@ -321,7 +275,6 @@ class MemoryFiles:
         holds = {i: n for i, n in notes.items() if not n.hidden and not invalidity(n, now)}
         said = {line_hash(line_for(note)): note for note in holds.values()}
         ours = {entry.line for entry in written.values() if entry.fate == "written"}
-        refused = self._decide_edits(path, project, text).edits.refused_lines if written else ()
         kept: list[str] = []
         outdated: list[str] = []
         for line in (each.text for each in entry_lines(text, record)):
@@ -330,8 +283,6 @@ class MemoryFiles:
                 kept.append(with_caveats(line, caveats(said[digest])))
             elif digest in ours:
                 outdated.append(line)
-            elif short_hash(line) in refused:
-                kept.append(with_caveats(line, [CHANGED_TOO]))
             else:
                 kept.append(line)
         return "".join(f"{line}\n" for line in kept), outdated
@@ -339,33 +290,15 @@ class MemoryFiles:
     def record_of(self, path: str) -> WrittenEntries:
         """The record of the entries written to a memory file."""
         marks = self._transactions.state.marks
-        return written_entries(marks, f"{FILE_MARK}{self._recorded_path(path)}")
-
-    def _recorded_path(self, path: str) -> str:
-        """The path under which a file is recorded: its old one if it moved with this project."""
-        marks = self._transactions.state.marks
-        if f"{FILE_MARK}{path}" not in marks and os.path.lexists(path):
-            name = os.path.basename(path)
-            for recorded, record in memory_file_records(marks).items():
-                is_same = (
-                    record["project"] == self._context.project
-                    and os.path.basename(recorded) == name
-                )
-                if is_same and not os.path.lexists(recorded):
-                    return recorded
-        return path
-
-    def _move_record(self, path: str) -> None:
-        """Record a file that moved with this project under its new path."""
-        recorded, marks = self._recorded_path(path), self._transactions.state.marks
-        if recorded != path:
-            record = marks[f"{FILE_MARK}{recorded}"]
-            self._write_marks({f"{FILE_MARK}{path}": record, f"{FILE_MARK}{recorded}": None})
+        return written_entries(marks, f"{FILE_MARK}{path}")
 
     def has_entry(self, path: str, note_id: str) -> bool:
         """Whether the entry of a note is in the file now; people may have removed it."""
-        with suppress(NuggetsError):  # the next write to the file reports the error
-            return has_entry(file_access.read(path), note_id, self.record_of(path))
+        record = self.record_of(path)
+        with suppress(NuggetsError, KeyError):  # the next write to the file reports the error
+            written = record.entries[note_id].line
+            lines = entry_lines(file_access.read(path), record)
+            return any(line_hash(line.text) == written for line in lines)
         return False
 
     def files_with_entry(self, ids: Collection[str]) -> list[str]:
@@ -421,8 +354,7 @@ class MemoryFiles:
         return paths
 
     def marks_after_move(self, move: ProjectMove) -> dict[str, Any]:
-        """The marks that change when a project moves: its files are those of the new one. A file
-        that moved along is found by its name (`record_of`)."""
+        """The marks that change when a project moves: its files are those of the new one."""
         marks = self._transactions.state.marks
         return {
             f"{FILE_MARK}{path}": {**marks[f"{FILE_MARK}{path}"], "project": move.new}

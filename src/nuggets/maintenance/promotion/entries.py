@@ -1,15 +1,17 @@
-"""The entries of a memory file: which notes get one, the line of each, and the note after a person
-changed its line. Knows no file.
+"""The entries of a memory file: which notes get one, the line of each, the note after a person
+changed its line, and the record of the lines that were written. Knows no file.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from itertools import takewhile
+from typing import Any, Literal, get_args
 
 from nuggets.domain.credentials import credential_kinds, memory_credential_kinds
 from nuggets.domain.host_markup import escape_host_markup
+from nuggets.domain.marks import FILE_MARK
 from nuggets.domain.names_and_tags import CONFIRMED
-from nuggets.domain.records import HitKind, MemoryNote, Touch
+from nuggets.domain.records import MemoryNote, Touch
 from nuggets.domain.state import Notes, merged_into
 from nuggets.domain.times import invalidity
 from nuggets.domain.visibility import is_foreign, is_unconfirmed
@@ -134,26 +136,38 @@ def _words(text: str, unescape: Callable[[str], str]) -> list[str]:
 
 
 def _replace_shown(original: str, shown_words: list[str], edited_words: list[str]) -> str:
-    """The original text with those words replaced that differ between the shown and the edited
-    ones."""
+    """The original text with the words replaced from the first to the last one that differ between
+    the shown and the edited ones."""
     spans = [match.span() for match in _WORD.finditer(original) if visible(match[0])]
-    end = len(original)
-    if _is_cut(original, spans, shown_words):
+    is_cut = _is_cut(original, spans, shown_words)
+    if is_cut:
         spans = spans[: len(shown_words)]
-        shown_words[-1] = shown_words[-1].removesuffix(ELLIPSIS)
         start, end = spans[-1]
-        if visible(original[start:end]) != shown_words[-1]:  # cut within a long word
-            end = start + len(shown_words[-1])
-            spans[-1] = start, end
-        if edited_words and edited_words[-1].endswith(ELLIPSIS):
-            edited_words[-1] = edited_words[-1].removesuffix(ELLIPSIS)
-            edited_words = list(filter(None, edited_words))
-    if len(spans) == len(shown_words):
-        head = _replace_words(original[:end], spans, shown_words, edited_words)
-    else:  # invisible characters part what shows as one word
-        head = " ".join(edited_words)
-    rest = original[end:]
-    return head + rest if head else rest.lstrip()
+        last_word = shown_words[-1].removesuffix(ELLIPSIS)
+        if visible(original[start:end]) != last_word:  # cut within a long word
+            spans[-1] = start, start + len(last_word)
+    elif len(spans) != len(shown_words):  # invisible characters part what shows as one word
+        return " ".join(edited_words)
+    first = _count_equal(shown_words, edited_words)
+    last = _count_equal(shown_words[first:][::-1], edited_words[first:][::-1])
+    replaced = spans[first : len(spans) - last]
+    words = " ".join(edited_words[first : len(edited_words) - last])
+    if is_cut:
+        words = words.removesuffix(ELLIPSIS).rstrip()
+    begin = spans[first - 1][1] if first else 0
+    end = replaced[-1][1] if replaced else begin
+    gap = original[begin : replaced[0][0]] if replaced else " "
+    middle = gap + words if words else ""
+    if not (first or replaced):  # words before all others
+        middle = f"{words} "
+    text = original[:begin] + middle + original[end:]
+    return text if first else text.lstrip()
+
+
+def _count_equal(words: list[str], others: list[str]) -> int:
+    """How many words at the beginning are the same."""
+    pairs = zip(words, others, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _is_cut(original: str, spans: list[tuple[int, int]], shown_words: list[str]) -> bool:
@@ -164,42 +178,9 @@ def _is_cut(original: str, spans: list[tuple[int, int]], shown_words: list[str])
     return not (is_last and visible(original[start:end]) == shown_words[-1])
 
 
-def _replace_words(
-    text: str,
-    spans: list[tuple[int, int]],
-    shown_words: list[str],
-    edited_words: list[str],
-) -> str:
-    """Replace words of a text in their places; `shown_words`: as they were shown."""
-    from difflib import SequenceMatcher
-
-    ends = [0, *(end for _, end in spans)]
-    parts: list[str] = []
-    steps = SequenceMatcher(None, shown_words, edited_words, autojunk=False).get_opcodes()
-    for step, begin, stop, edited_begin, edited_stop in steps:
-        if step == "equal":
-            parts.append(text[ends[begin] : ends[stop]])
-        elif step != "delete":
-            words = " ".join(edited_words[edited_begin:edited_stop])
-            gap = text[ends[begin] : spans[begin][0]] if step == "replace" else " "
-            parts.append(gap + words if begin or step == "replace" else f"{words} ")
-    parts.append(text[ends[-1] :])
-    is_first_kept = steps and steps[0][0] == "equal"
-    joined = "".join(parts)
-    return joined if is_first_kept else joined.lstrip()
-
-
 # --- which notes get one, by recalls or because a person pinned them ----------------------------
 
 Outcome = Literal["new", "kept", "updated", "changed", "declined", "no room", "out"]
-
-
-class CountedSession(NamedTuple):
-    """A session that counts for a note, when and why; both are "" if that is no longer known."""
-
-    session: str
-    at: str
-    kind: HitKind
 
 
 class Explanation(NamedTuple):
@@ -209,17 +190,15 @@ class Explanation(NamedTuple):
     title: str
     outcome: Outcome
     reason: str
-    sessions: tuple[CountedSession, ...] = ()  # that recalled it, the last of them
+    # by the sessions that recalled it, the last of them; without a time if that is no longer known
+    sessions: tuple[Touch, ...] = ()
 
 
-def counted_sessions(
-    note: MemoryNote, hits: Mapping[tuple[str, str], Touch]
-) -> tuple[CountedSession, ...]:
-    """The sessions that count for a note; `hits` by note and session."""
-    session_hits = [
+def counted_sessions(note: MemoryNote, hits: Mapping[tuple[str, str], Touch]) -> tuple[Touch, ...]:
+    """The recalls that count for a note, one of each session; `hits` by note and session."""
+    return tuple(
         hits.get((note.id, session), Touch(note.id, session, "")) for session in note.hit_sessions
-    ]
-    return tuple(CountedSession(hit.session, hit.at, hit.kind) for hit in session_hits)
+    )
 
 
 def why_not(
@@ -243,13 +222,13 @@ def why_not(
         return f"recalled in {note.hits} of {promote_after} sessions"
     if not is_pinned and is_unconfirmed(note):
         return f"seen by a tool, not confirmed by anyone (tag it {CONFIRMED})"
+    return why_secret(note)
+
+
+def why_secret(note: MemoryNote) -> str:
+    """Why it looks like a credential; "" if it does not."""
     secret = memory_credential_kinds(note.title, note.content) or credential_kinds(line_for(note))
     return f"looks like a credential: {', '.join(secret)}" if secret else ""
-
-
-def why_personal(note: MemoryNote) -> str:
-    """Why a memory does not belong into a file that others read; "" if it does."""
-    return "" if note.project else "is of no project, and others read this file"
 
 
 # --- pins -------------------------------------------------------------------------------------
@@ -272,3 +251,97 @@ def pinned_ids(marks: Mapping[str, Any], notes: Notes) -> frozenset[str]:
     ids = {mark.removeprefix(PIN_MARK) for mark in marks if mark.startswith(PIN_MARK)}
     merged = {target for note in notes.many(ids).values() for target in merged_into(note)}
     return frozenset(ids | merged)
+
+
+# --- the record of what was written to one file, a mark ------------------------------------------
+#
+# Hashes are stored instead of marks in the file, which people would see and could copy to other
+# lines, and instead of the lines themselves, which must not outlive a purge.
+
+# By hand: changed; deleted (declined); gone together with many others (missing). Not written again.
+Fate = Literal["written", "changed", "declined", "missing"]
+_WRAP = re.compile(r"[ \t]*(?:\r\n|\n|\r)[ \t]*")
+
+
+def unwrap_line(text: str) -> str:
+    """The words of an item in one line, as they were before someone wrapped it."""
+    return _WRAP.sub(" ", text)
+
+
+def line_hash(line: str) -> str:
+    """A prefix of the SHA-256 of the line, long enough to avoid collisions. Caveats come and go,
+    and are no edit, nor is where a line is wrapped."""
+    from hashlib import sha256
+
+    words = without_caveats(unwrap_line(line)).encode(errors="surrogateescape")
+    return sha256(words).hexdigest()[:24]
+
+
+def short_hash(line: str) -> str:
+    """The same for lines of people, of which there are many."""
+    return line_hash(line)[:12]
+
+
+class Entry(NamedTuple):
+    """The hash of an entry and what became of it."""
+
+    line: str  # hash
+    fate: Fate = "written"
+    memory: str = ""  # of a line in a person's words: hash of the line that we would write
+
+    @classmethod
+    def from_lines(cls, line: str, own_line: str) -> "Entry":
+        """Of a line in the file; `own_line`: as we would write it."""
+        digest, own_digest = line_hash(line), line_hash(own_line)
+        return cls(digest) if digest == own_digest else cls(digest, "changed", own_digest)
+
+    @property
+    def is_in_file(self) -> bool:
+        """Was the line in the file when that was last seen?"""
+        return self.fate == "written" or bool(self.memory)
+
+
+class WrittenEntries(NamedTuple):
+    """The entries that we wrote to one file."""
+
+    entries: Mapping[str, Entry] = {}  # by note id
+    others: frozenset[str] = frozenset()  # short hashes of people's own lines
+
+    def to_json(self) -> dict[str, Any]:
+        entries = {i: list(self.entries[i]) for i in sorted(self.entries)}
+        return {"entries": entries, "others": sorted(self.others)}
+
+    @classmethod
+    def from_json(cls, shape: Any) -> "WrittenEntries":
+        """Read a record; one that is invalid claims nothing, so its lines stay in the file."""
+        try:
+            entries = {i: Entry(*entry) for i, entry in shape["entries"].items()}
+            if all(entry.fate in get_args(Fate) for entry in entries.values()):
+                return cls(entries, frozenset(shape["others"]))
+        except (AttributeError, LookupError, TypeError):
+            pass
+        return cls()
+
+
+def written_entries(marks: Mapping[str, Any], mark: str) -> WrittenEntries:
+    """The record of one memory file among the marks."""
+    return WrittenEntries.from_json((marks.get(mark) or {}).get("written"))
+
+
+def without_taken_out(
+    now: Mapping[str, Any], after: Mapping[str, Any], before: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The marks of the memory files without the entries that people took out of them between the
+    marks of `before` and `after`, so that these may be written again."""
+    marks: dict[str, Any] = {}
+    for mark in after:
+        if mark.startswith(FILE_MARK) and now.get(mark):
+            was, is_now = written_entries(before, mark).entries, written_entries(now, mark)
+            back = {
+                i: entry
+                for i, entry in is_now.entries.items()
+                if entry.fate != "declined" or i not in was or not was[i].is_in_file
+            }
+            if len(back) < len(is_now.entries):
+                marks[mark] = {**now[mark], "written": is_now._replace(entries=back).to_json()}
+    return marks

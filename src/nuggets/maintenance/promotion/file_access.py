@@ -26,7 +26,7 @@ from nuggets.filesystem.atomic_files import (
 )
 from nuggets.filesystem.current_project import name_of, root_of
 from nuggets.filesystem.shelf_location import MEMORY_DIRECTORY
-from nuggets.maintenance.promotion.written_entries import line_hash
+from nuggets.maintenance.promotion.entries import line_hash
 
 T = TypeVar("T")
 NAME_CHARACTERS = 60  # of at most 4 bytes: file systems allow 255
@@ -87,11 +87,7 @@ def rewrite(path: str, decide: Callable[[str], tuple[str, T]]) -> T:
         changed = replace_block(whole, after) if is_block_file(path) else after
         if _replace(target, raw, changed.encode()):
             return result
-    raise keeps_changing(path)
-
-
-def keeps_changing(path: str) -> StoreBusy:
-    return StoreBusy(f"{path} keeps changing; nothing was written to it. Try again later")
+    raise StoreBusy(f"{path} keeps changing; nothing was written to it. Try again later")
 
 
 def _target(path: str) -> str:
@@ -136,10 +132,13 @@ def _replace(target: str, expected: bytes | None, content: bytes) -> bool:
         finally:
             os.close(descriptor)
         if expected is None:
-            return _place_new(temporary, target)
+            os.link(temporary, target)
+            return True
         if not os.access(target, os.W_OK):
             raise PermissionError(13, "it is read-only", target)
         return _exchange(temporary, target, expected, content)
+    except FileExistsError:  # someone created it meanwhile
+        return False
     except OSError as problem:
         raise unwritable(target, problem) from problem
     finally:
@@ -147,15 +146,6 @@ def _replace(target: str, expected: bytes | None, content: bytes) -> bool:
             os.unlink(temporary)
         with suppress(OSError):
             sync_directory(directory)
-
-
-def _place_new(temporary: str, target: str) -> bool:
-    """Create the file; False if someone created it meanwhile."""
-    try:
-        os.link(temporary, target)
-    except FileExistsError:
-        return False
-    return True
 
 
 def _exchange(temporary: str, target: str, old: bytes, content: bytes) -> bool:

@@ -1,41 +1,139 @@
-"""What people did to our lines of a memory file since it was last seen, and what that changes on
-the shelf. Pure.
+"""Our lines of a memory file, found again; what people did to them since the file was last seen,
+and what that changes on the shelf. Pure.
 
-A changed line changes its memory, a deleted one archives it, one that is put back restores it. One
-commit, which `undo` takes back.
+A changed line changes its memory, a deleted one archives it, one that is put back restores it, by
+the rules for all copies that people edit. One commit, which `undo` takes back.
 
 A changed line is paired with its memory by its title, by its content, or because it says nearly
 the same; only lines that were not there when the file was last seen can be changed ones. If many
 lines are gone at once, nobody deleted them one by one: another version of the file is there.
 """
 
-from collections.abc import Callable, Collection, Mapping
-from functools import cached_property
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from nuggets.domain.records import Changes, MemoryNote
-from nuggets.domain.state import MemoryState, State, load_state
+from nuggets.domain.codec import Json, note_to_json
+from nuggets.domain.records import Changes, ExternalEdit, MemoryNote
+from nuggets.domain.state import MemoryState, State
 from nuggets.domain.three_way_merge import are_alike, are_too_many
-from nuggets.errors import NuggetsError
-from nuggets.maintenance.promotion.entries import apply_edit, entry_text, line_for, title_of
-from nuggets.maintenance.promotion.entry_placement import is_item, structure, unwrap_line
-from nuggets.maintenance.promotion.written_entries import (
+from nuggets.errors import InvalidInput
+from nuggets.language.markdown import continues_item, is_blank, is_item, structure
+from nuggets.language.text import ELLIPSIS
+from nuggets.maintenance.promotion.entries import (
     Entry,
     WrittenEntries,
-    entry_lines,
+    apply_edit,
+    entry_text,
+    line_for,
     line_hash,
     short_hash,
+    title_of,
+    unwrap_line,
+    why_secret,
 )
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.lookups_before_write import FindAnchors, anchor_edit
-from nuggets.operations.metadata_inference import metadata_from_kwargs
-from nuggets.operations.operation_changes import OperationChanges
-from nuggets.operations.permissions import Client
+from nuggets.operations.argument_checks import note_from_whole_json
+from nuggets.operations.external_edits import import_edit
+from nuggets.operations.lookups_before_write import FindAnchors
+from nuggets.operations.notes_and_links import normal_value
 
-ACTION = "edit_memory_file"
-# nobody says who edits the file
-CLIENT = Client("memory file", refuses_credentials=True, is_unattended=True)
-CHANGED_TOO = "the memory was changed too"
+ACTION, CLIENT = "edit_memory_file", "memory file"  # in the history: nobody says who edits the file
+_NOTHING_DONE = "; no memory was changed or archived"
 _CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ")
+
+
+# --- finding entries ---------------------------------------------------------------------------
+
+TELLING_CHARACTERS = 4  # a shorter content occurs in any text
+_LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|$)")
+
+
+class Line(NamedTuple):
+    """A line, its line ending, and the id of the note whose entry it is; "" for other lines.
+
+    An item that someone wrapped is one line, with line endings inside.
+    """
+
+    text: str
+    end: str
+    owner: str = ""
+
+    @property
+    def is_blank(self) -> bool:
+        return is_blank(self.text)
+
+
+def parse_lines(text: str) -> list[Line]:
+    """The lines; `join_lines` gives the same text again."""
+    return [Line(match[1], match[2]) for match in _LINE.finditer(text) if match[0]]
+
+
+def join_lines(lines: Iterable[Line]) -> str:
+    return "".join(line.text + line.end for line in lines)
+
+
+def entry_lines(text: str, written: WrittenEntries, current: Iterable[str] = ()) -> list[Line]:
+    """The lines of a file, of which an item that someone wrapped is one, indented or not.
+
+    Below a line of ours that stands as it was written, or would be written now (`current`), lines
+    are a person's own, and so is what stood in the file when we last wrote it.
+    """
+    known = {entry.line for entry in written.entries.values()}
+    known |= {line_hash(line) for line in current}
+    lines: list[Line] = []
+    may_go_on = False
+    physical = parse_lines(text)
+    plain = structure([line.text for line in physical]).plain
+    for line, is_plain in zip(physical, plain, strict=True):
+        is_own = short_hash(line.text) in written.others
+        if may_go_on and is_plain and not is_own and continues_item(line.text):
+            wrapped = lines.pop()
+            line = Line(wrapped.text + wrapped.end + line.text, line.end)
+        else:
+            may_go_on = is_plain and is_item(line.text) and line_hash(line.text) not in known
+        lines.append(line)
+    return lines
+
+
+def owners_of(
+    lines: list[Line], wanted: Mapping[str, str], entries: Mapping[str, Entry]
+) -> dict[int, str]:
+    """The note id of each line that is an entry, as it would be written now or was written last.
+
+    A line that equals the current entry of a note counts as one even without a record, because a
+    crash may come between writing the file and writing the record.
+    """
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for n in range(len(lines) - 1, -1, -1):
+        if is_item(lines[n].text):
+            places[line_hash(lines[n].text)].append(n)
+    hashes = {i: line_hash(line) for i, line in wanted.items()} if places else {}
+    as_now = sorted(hashes, key=lambda i: (i not in entries or entries[i].line != hashes[i], i))
+    owners: dict[int, str] = {}
+    owned: set[str] = set()
+    for note_id, line in [
+        *((i, hashes[i]) for i in as_now),
+        *((i, entries[i].line) for i in sorted(entries)),
+    ]:
+        if note_id not in owned and places.get(line):
+            owners[places[line].pop()] = note_id
+            owned.add(note_id)
+    return owners
+
+
+def mentions_notes(text: str, versions: Sequence[MemoryNote], written: WrittenEntries) -> bool:
+    """Whether a line of someone else has the title or the content of a version of a note."""
+    own_lines = {entry.line for entry in written.entries.values()}
+    other_text = "\n".join(
+        line.text for line in entry_lines(text, written) if line_hash(line.text) not in own_lines
+    )
+    contents = (entry_text(line_for(note)).content.removesuffix(ELLIPSIS) for note in versions)
+    telling = [content for content in contents if len(content) >= TELLING_CHARACTERS]
+    return any(words in other_text for words in (*map(title_of, versions), *telling))
+
+
+# --- what people did ---------------------------------------------------------------------------
 
 
 class PersonEdits(NamedTuple):
@@ -43,8 +141,7 @@ class PersonEdits(NamedTuple):
 
     changed: Mapping[str, str] = {}  # the line as it is now
     deleted: tuple[str, ...] = ()
-    put_back: tuple[str, ...] = ()  # deleted before
-    returned: tuple[str, ...] = ()  # missing before, together with many others
+    put_back: tuple[str, ...] = ()  # deleted or missing before
     missing: tuple[str, ...] = ()  # too many at once to be deletions
     problem: str = ""  # why nothing is taken over
 
@@ -56,7 +153,7 @@ class FileEdits(NamedTuple):
     changed: tuple[str, ...] = ()
     retired: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
-    refused: Mapping[str, str] = {}  # why a changed line does not change its memory
+    refused: Mapping[str, str] = {}  # why a changed or missing line does not change its memory
     refused_lines: frozenset[str] = frozenset()  # short hashes of these lines
     problem: str = ""  # why nothing was taken over
     is_news: bool = False  # what was not taken over was not reported yet
@@ -65,7 +162,7 @@ class FileEdits(NamedTuple):
     def not_taken_over(self) -> str:
         """Why all or some lines change no memory; "" if each does."""
         if self.problem:
-            return f"{self.problem}; no memory was changed or archived"
+            return self.problem + _NOTHING_DONE
         return "; ".join(dict.fromkeys(self.refused.values()))
 
 
@@ -81,37 +178,26 @@ class Shelf(NamedTuple):
     """What the edits are applied to."""
 
     state: State
-    project: str
     now: str
-    earlier_lines: Callable[[str], Collection[str]]  # hashes of a note's lines in the past
+    draw: Callable[[], str]
+    earlier: Callable[[str], Sequence[MemoryNote]]  # versions of a note, by its id
     entries_elsewhere: Collection[str]  # ids of notes that stand in other memory files too
     find_anchors: FindAnchors
 
 
-def import_edits(
-    shelf: Shelf,
-    path: str,
-    text: str,
-    written: WrittenEntries,
-    why_not: Callable[[MemoryNote], str],
-) -> EditImport:
-    """Apply what people did to the lines of a file; `why_not`: why a note may not be in it."""
+def import_edits(shelf: Shelf, path: str, text: str, written: WrittenEntries) -> EditImport:
+    """Apply what people did to the lines of a file."""
     notes = shelf.state.notes.many(written.entries)
     found = find_edits(text, notes, written)
     if _is_older_copy(found, shelf, written):
         found = PersonEdits(problem="it is an older copy: its lines say what memories said before")
     if found.problem:
+        entries = dict(written.entries)
+        if text.strip():  # a lost file is written again
+            entries.update((i, entries[i]._replace(fate="missing")) for i in found.missing)
         edits = FileEdits(path, problem=found.problem)
-        return EditImport(Changes(), _mark_missing(found, text, written), edits)
-    return _Import(shelf, path, written, why_not).run(found, notes)
-
-
-def _mark_missing(found: PersonEdits, text: str, written: WrittenEntries) -> WrittenEntries:
-    """Entries that are gone from a file with other content; a lost file is written again."""
-    if not text.strip():
-        return written
-    missing = {i: written.entries[i]._replace(fate="missing") for i in found.missing}
-    return written._replace(entries={**written.entries, **missing})
+        return EditImport(Changes(), written._replace(entries=entries), edits)
+    return _apply_edits(shelf, path, found, notes, written)
 
 
 def _is_older_copy(found: PersonEdits, shelf: Shelf, written: WrittenEntries) -> bool:
@@ -119,134 +205,89 @@ def _is_older_copy(found: PersonEdits, shelf: Shelf, written: WrittenEntries) ->
     total = len(written.entries)
     if not are_too_many(len(found.changed), total):
         return False
-    old = (line_hash(line) in shelf.earlier_lines(i) for i, line in found.changed.items())
+    old = (
+        line_hash(line) in {line_hash(line_for(note)) for note in shelf.earlier(note_id)}
+        for note_id, line in found.changed.items()
+    )
     return are_too_many(sum(old), total)
 
 
-class _Import:
-    """One import while it is decided."""
-
-    def __init__(
-        self,
-        shelf: Shelf,
-        path: str,
-        written: WrittenEntries,
-        why_not: Callable[[MemoryNote], str],
-    ) -> None:
-        self.shelf = shelf
-        self.path = path
-        self.why_not = why_not
-        self.put: dict[str, MemoryNote] = {}
-        self.marks: dict[str, object] = {}
-        self.entries = dict(written.entries)
-        self.written = written
-        self.refused: dict[str, str] = {}
-
-    @cached_property
-    def state(self) -> MemoryState:
-        """The memories as they are after the edits so far."""
-        return load_state(self.shelf.state)
-
-    def run(self, found: PersonEdits, notes: Mapping[str, MemoryNote]) -> EditImport:
-        changed = [
-            i for i, line in found.changed.items() if self._change(notes[i], unwrap_line(line))
-        ]
-        retired = [i for i in found.deleted if self._retire(notes[i])]
-        restored = [i for i in found.put_back if self._edit(notes[i], hidden=False)]
-        for note_id in (*restored, *found.returned):
-            self.entries[note_id] = Entry(self.entries[note_id].line)
-        refused_lines = frozenset(
-            short_hash(text)
-            for i, line in found.changed.items()
-            if i in self.refused
-            for text in (line, *line.splitlines())
-        )
-        edits = FileEdits(
-            self.path,
-            tuple(changed),
-            tuple(retired),
-            tuple(restored),
-            self.refused,
-            refused_lines,
-        )
-        changes = Changes(put=tuple(self.put.values()), marks=self.marks)
-        return EditImport(changes, self.written._replace(entries=self.entries), edits)
-
-    def _change(self, note: MemoryNote, line: str) -> bool:
-        """Change a memory to what its line says now; False if only the form of the line changed."""
-        entry = self.entries[note.id]
-        own_line = line_hash(line_for(note))
-        if own_line not in (entry.line, entry.memory):
-            self.refused[note.id] = f"{note.title!r:.80}: {CHANGED_TOO} since the line was written"
-            return False
-        title, content = apply_edit(note, line)
-        says_more = (title, content) != (note.title, note.content)
-        if says_more and not self._edit(note, title=title, content=content):
-            return False
-        after = self.put.get(note.id, note)
-        fresh = line_hash(line_for(after))
-        digest = line_hash(line)
-        self.entries[note.id] = (
-            Entry(digest) if digest == fresh else Entry(digest, "changed", fresh)
-        )
-        return says_more
-
-    def _retire(self, note: MemoryNote) -> bool:
-        """Archive a memory. One of no project that other files have is only taken out of this."""
-        self.entries[note.id] = self.entries[note.id]._replace(fate="declined", memory="")
-        if not note.project and note.id in self.shelf.entries_elsewhere:
-            return False
-        return self._edit(note, hidden=True)
-
-    def _edit(
-        self,
-        note: MemoryNote,
-        *,
-        title: str | None = None,
-        content: str | None = None,
-        hidden: bool | None = None,
-    ) -> bool:
-        """Edit a memory by the rules of all doors; False, with the reason, if they refuse."""
-        decisions = OperationChanges(
-            self.state,
-            project=self.shelf.project,
-            client=CLIENT,
-            readings=None,
-            now=self.shelf.now,
-            draw=str,  # an edit draws no id
-        )
-        try:
-            changes, after = decisions.edit_note(
-                note.id,
-                None,
-                None,
-                metadata_from_kwargs(_times_of(note)),  # the line does not show them: they stay
-                content=content,
-                title=title,
-                tags=None,
-                hidden=hidden,
-            )
-        except NuggetsError as problem:
-            self.refused[note.id] = str(problem)
-            return False
-        reason = "" if after.hidden else self.why_not(after)
-        if reason and not self.why_not(note):
-            self.refused[note.id] = reason
-            return False
-        others = (changed for changed in changes.put if changed.id != note.id)
-        anchored = anchor_edit(
-            self.shelf.find_anchors, self.shelf.state, note, MemoryNote._make(after)
-        )
-        changes = changes._replace(put=(*others, anchored) if changes.put else ())
-        self.state.apply(changes)
-        self.put.update((changed.id, changed) for changed in changes.put)
-        self.marks.update(changes.marks)
-        return bool(changes.put)
+def _apply_edits(
+    shelf: Shelf,
+    path: str,
+    found: PersonEdits,
+    notes: Mapping[str, MemoryNote],
+    written: WrittenEntries,
+) -> EditImport:
+    """Import the edits like those of any other copy of memories."""
+    entries = dict(written.entries)
+    seen = MemoryState()  # as the person saw them
+    shapes: dict[str, Json] = {}
+    refused: dict[str, str] = {}
+    for note_id, line in found.changed.items():
+        known = _seen_note(shelf, notes[note_id], entries[note_id])
+        title, content = apply_edit(known or notes[note_id], unwrap_line(line))
+        if known is None:
+            known = notes[note_id]._replace(title="", content="")
+        if (title, content) != (known.title, known.content):
+            shape = _edited_shape(known, title=title, content=content)
+            reason = _why_refused(notes[note_id], shape)
+            if reason:
+                refused[note_id] = reason
+            else:
+                seen.notes[note_id], shapes[note_id] = known, shape
+    changed = tuple(shapes)
+    for note_id in found.deleted:
+        entries[note_id] = entries[note_id]._replace(fate="declined", memory="")
+    retired = tuple(
+        # one of no project that other files have is only taken out of this one
+        note_id
+        for note_id in found.deleted
+        if notes[note_id].project or note_id not in shelf.entries_elsewhere
+    )
+    for note_id in found.put_back:
+        entries[note_id] = Entry(entries[note_id].line)
+    restored = tuple(note_id for note_id in found.put_back if notes[note_id].hidden)
+    for note_id in (*retired, *restored):
+        seen.notes[note_id] = notes[note_id]
+        shapes[note_id] = _edited_shape(notes[note_id], hidden=note_id in retired)
+    edit = ExternalEdit(1, notes=tuple(shapes.values()), removed=())
+    changes = import_edit(shelf.draw, shelf.state, seen, edit, shelf.now, shelf.find_anchors)
+    after = {**notes, **{note.id: note for note in changes.changes.put}}
+    for note_id, line in found.changed.items():
+        if note_id not in refused:
+            entries[note_id] = Entry.from_lines(line, line_for(after[note_id]))
+    lines = [found.changed[note_id] for note_id in refused]
+    missing = [i for i, n in notes.items() if entries[i].fate == "missing" and not n.hidden]
+    refused |= dict.fromkeys(missing, _gone_at_once(missing) + _NOTHING_DONE)
+    hashes = frozenset(short_hash(text) for line in lines for text in (line, *line.splitlines()))
+    edits = FileEdits(path, changed, retired, restored, refused, hashes)
+    return EditImport(changes.changes, written._replace(entries=entries), edits)
 
 
-def _times_of(note: MemoryNote) -> dict[str, object]:
-    times = {"valid_from": note.valid_from, "valid_until": note.valid_until}
-    return {name: moment for name, moment in times.items() if moment}
+def _seen_note(shelf: Shelf, note: MemoryNote, entry: Entry) -> MemoryNote | None:
+    """The note as it was when its line was written; None if the history has no such version."""
+    hashes = (entry.line, entry.memory)
+    if line_hash(line_for(note)) in hashes:
+        return note
+    return next((old for old in shelf.earlier(note.id) if line_hash(line_for(old)) in hashes), None)
+
+
+def _edited_shape(note: MemoryNote, **changes: object) -> Json:
+    shape = {**note_to_json(note, vector=False), **changes}
+    del shape["updatedAt"]
+    return shape
+
+
+def _why_refused(note: MemoryNote, shape: Json) -> str:
+    """Why a memory must not say what its line says now; "" if it may."""
+    try:
+        after = note_from_whole_json({**note_to_json(note, vector=False), **shape}, "the line")
+        if after.kind == "fact":
+            normal_value(after.content)
+    except InvalidInput as problem:
+        return str(problem)
+    return why_secret(after)
 
 
 def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntries) -> PersonEdits:
@@ -254,7 +295,8 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
     current = [line_for(notes[i]) for i in written.entries if i in notes]
     known = {entry.line for entry in written.entries.values()} | {*map(line_hash, current)}
     lines = entry_lines(text.removeprefix("\ufeff"), written, current)
-    live = {i: e for i, e in written.entries.items() if _is_live(notes.get(i), e)}
+    visible = {i: e for i, e in written.entries.items() if i in notes and not notes[i].hidden}
+    live = {i: entry for i, entry in visible.items() if entry.fate in ("written", "changed")}
     if all(line.is_blank for line in lines):
         problem = "it is missing or empty" if live else ""
         return PersonEdits(missing=tuple(live), problem=problem)
@@ -268,8 +310,8 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
         for n, line in enumerate(lines)
         if not (line.is_blank or hashes[n] in known or short_hash(line.text) in written.others)
     ]
-    plain = structure(lines).plain
-    new_items = [lines[n].text for n in new if plain[n] and is_item(lines[n])]
+    plain = structure([line.text for line in lines]).plain
+    new_items = [lines[n].text for n in new if plain[n] and is_item(lines[n].text)]
     changed = _pair(gone, notes, new_items)
     new_text = "\n".join(lines[n].text for n in new)
     deleted = tuple(
@@ -279,21 +321,20 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
     )
     total = sum(entry.is_in_file for entry in live.values())
     if are_too_many(len(deleted), total):
-        problem = f"{len(deleted)} of the {total} lines of Nuggets are gone at once"
-        return PersonEdits(missing=deleted, problem=problem)
+        return PersonEdits(missing=deleted, problem=_gone_at_once(deleted))
     put_back = tuple(
         i
         for i, entry in written.entries.items()
-        if entry.fate == "declined" and entry.line in here and i in notes and notes[i].hidden
+        if entry.fate in ("declined", "missing") and entry.line in here and i in notes
     )
-    returned = tuple(
-        i for i, e in written.entries.items() if e.fate == "missing" and e.line in here
-    )
-    return PersonEdits(changed, deleted, put_back, returned)
+    return PersonEdits(changed, deleted, put_back)
 
 
-def _is_live(note: MemoryNote | None, entry: Entry) -> bool:
-    return note is not None and not note.hidden and entry.fate in ("written", "changed")
+def _gone_at_once(ids: Sequence[str]) -> str:
+    return (
+        f"{len(ids)} lines of Nuggets are gone at once (write them again, or archive what is wrong "
+        f"with `nuggets note archive`, then promote: {', '.join(ids)})"
+    )
 
 
 def _pair(gone: list[str], notes: Mapping[str, MemoryNote], new_lines: list[str]) -> dict[str, str]:

@@ -1,6 +1,7 @@
-"""One promotion: computes the new text of a memory file from the old text and the notes.
+"""One promotion: the new text of a memory file, from the old text and the notes. Pure.
 
-Entries are recognised by the record of written lines. All other lines belong to people and stay.
+Entries are recognised by the record of written lines. All other lines belong to people: none of
+them is changed, moved or removed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -8,41 +9,32 @@ from collections.abc import Callable, Mapping, Sequence
 from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES
 from nuggets.domain.records import PROMOTE_THRESHOLD, MemoryNote
 from nuggets.domain.state import merged_into
+from nuggets.language.markdown import Structure, is_item, item_end, structure
+from nuggets.language.text import fold_case
 from nuggets.maintenance.promotion.entries import (
+    Entry,
     Explanation,
+    Fate,
     Outcome,
+    WrittenEntries,
     line_for,
+    line_hash,
+    short_hash,
+    title_of,
+    unwrap_line,
     why_not,
-    why_personal,
     with_caveats,
 )
-from nuggets.maintenance.promotion.entry_placement import (
+from nuggets.maintenance.promotion.hand_edits import (
+    FileEdits,
     Line,
-    Page,
-    Place,
-    join_lines,
-    parse_lines,
-    section_of,
-    size_of,
-    unwrap_line,
-    with_current_header,
-    with_entry,
-    without_entries,
-    without_entries_and_headings,
-    without_removed_headings,
-)
-from nuggets.maintenance.promotion.hand_edits import FileEdits
-from nuggets.maintenance.promotion.written_entries import (
-    Entry,
-    Fate,
-    WrittenEntries,
     entry_lines,
-    fate_of,
-    line_hash,
+    join_lines,
     owners_of,
-    short_hash,
+    parse_lines,
 )
 from nuggets.named_tuple import NamedTuple
+from nuggets.operations.metadata_inference import PREFERENCE_NUGGETS
 
 BOM = "\ufeff"
 
@@ -54,9 +46,10 @@ class Budget(NamedTuple):
     bytes: int = MEMORY_FILE_BYTES
 
     def has_room_for(self, lines: Sequence[Line]) -> bool:
-        """Whether hosts load all of these lines."""
+        """Whether hosts load all of these lines; undecodable bytes count as one each."""
         count = sum(1 + line.text.count("\n") for line in lines)
-        return count < self.lines and size_of(lines) < self.bytes
+        size = len(join_lines(lines).encode(errors="surrogateescape"))
+        return count < self.lines and size < self.bytes
 
 
 class Promotion(NamedTuple):
@@ -94,22 +87,19 @@ def merged_text(
     budget = budget._replace(bytes=budget.bytes - len(mark.encode()))
     reasons = {
         note.id: why_not(note, project, promote_after, now, is_pinned=note.id in pinned)
-        or (why_personal(note) if is_shared else "")
+        or ("is of no project, and others read this file" if is_shared and not note.project else "")
         for note in notes.values()
     }
     caveats = {i: stale_reasons(notes[i]) for i, reason in reasons.items() if not reason}
-    work = _Work(text[len(mark) :], notes, written, reasons, caveats, promote_after, budget, pinned)
-    work.take_out()
-    work.make_room()
-    work.admit()
-    page = without_removed_headings(work.page)
-    return Promotion(
-        mark + join_lines(page.lines), work.record(page), work.explanations(), work.new
-    )
+    work = _Work(text[len(mark) :], notes, written, reasons, caveats, pinned)
+    work.update_entries()
+    work.choose_entries(budget, header(promote_after))
+    new_count = sum(outcome == "new" for outcome, _ in work.outcomes.values())
+    return Promotion(mark + join_lines(work.page), work.record(), work.explanations(), new_count)
 
 
 class _Work:
-    """The page while entries are removed and added."""
+    """The lines of the file while entries are updated, removed and added."""
 
     def __init__(
         self,
@@ -118,108 +108,27 @@ class _Work:
         written: WrittenEntries,
         reasons: Mapping[str, str],
         caveats: Mapping[str, Sequence[str]],
-        promote_after: int,
-        budget: Budget,
         pinned: frozenset[str],
     ) -> None:
         """`reasons`: why each note does not belong in the file; "" if it does."""
-        self.caveats = caveats
         self.notes = notes
-        self.promote_after = promote_after
-        self.budget = budget
-        self.pinned = pinned
         self.known = written.entries
-        self.new = 0
+        self.caveats = caveats
+        self.pinned = pinned
         self.outcomes: dict[str, tuple[Outcome, str]] = {}
-        ranked = sorted(sorted(notes, reverse=True), key=self._strength)[::-1]
+        ranked = sorted(sorted(notes), key=self._strength, reverse=True)
         self.why_not = {note_id: reasons[note_id] for note_id in ranked}
         self.line = {i: line_for(notes[i], caveats[i]) for i in ranked if not reasons[i]}
         self.section = {i: section_of(notes[i]) for i in self.line}
-        self.fellows: dict[str, set[str]] = {name: set() for name in self.section.values()}
-        for note_id, name in self.section.items():
-            self.fellows[name].add(note_id)
         lines = entry_lines(text, written, self.line.values())
-        lines = with_current_header(lines, promote_after)
         owned = owners_of(lines, self.line, written.entries)
-        self.page = Page(
-            [line._replace(owner=owned.get(n, "")) for n, line in enumerate(lines)],
-            written.headings,
-        )
+        self.page = [line._replace(owner=owned.get(n, "")) for n, line in enumerate(lines)]
         is_new = all(line.is_blank for line in lines)
         self.refused = self._find_refused(text, set(owned.values()), is_new)
 
-    def take_out(self) -> None:
-        """Remove the entries of notes that no longer belong here, and update the other entries."""
-        gone = [
-            line.owner for line in self.page.lines if line.owner and line.owner not in self.line
-        ]
-        for owner in gone:
-            reason = self.why_not.get(owner, "forgotten")
-            self.outcomes[owner] = "out", f"{reason}; its line was taken out"
-        self.page = without_entries_and_headings(self.page, gone)
-        for n, line in enumerate(self.page.lines):
-            if line.owner:
-                fresh = self.line[line.owner]
-                entry = self.known.get(line.owner)
-                if entry is not None and entry.memory == line_hash(fresh):
-                    self.outcomes[line.owner] = "kept", "stands there in your words"
-                    own_words = with_caveats(line.text, self.caveats[line.owner])
-                    self.page.lines[n] = line._replace(text=own_words)
-                    continue
-                if unwrap_line(line.text) == fresh:
-                    self.outcomes[line.owner] = "kept", "stands there"
-                    continue
-                self.outcomes[line.owner] = "updated", "was edited"
-                self.page.lines[n] = line._replace(text=fresh)
-
-    def make_room(self) -> None:
-        """Remove entries, those with the fewest hits first, until the file fits the budget."""
-        for owner in self._weakest_first():
-            if self._fits(self.page):
-                return
-            self._displace([owner])
-
-    def admit(self) -> None:
-        """Add new entries, most hits first; they may replace entries with fewer hits.
-
-        Replaced entries come later in this order and may still find room in another section.
-        """
-        for newcomer in self.line:
-            if newcomer in self.refused or self._has_place(newcomer):
-                continue
-            if any(line.text == self.line[newcomer] for line in self.page.lines):
-                self.outcomes[newcomer] = "out", "the same line is already there"
-            else:
-                self._admit_one(newcomer)
-
-    def record(self, page: Page) -> WrittenEntries:
-        entries = {line.owner: self._entry(line) for line in page.lines if line.owner}
-        own_text = join_lines([line for line in page.lines if not line.owner])
-        others = frozenset(
-            short_hash(line.text) for line in parse_lines(own_text) if not line.is_blank
-        )
-        refused = {
-            i: Entry(self.known[i].line, fate)
-            for i, fate in self.refused.items()
-            if i in self.known
-        }
-        return WrittenEntries({**refused, **entries}, page.headings, others)
-
-    def _entry(self, line: Line) -> Entry:
-        """The record of a line in the file, which may be in a person's words."""
-        fresh, digest = line_hash(self.line[line.owner]), line_hash(line.text)
-        return Entry(digest) if digest == fresh else Entry(digest, "changed", fresh)
-
-    def explanations(self) -> list[Explanation]:
-        """Every note, most hits first, then deleted notes whose entries were removed."""
-        explanations = []
-        for note_id, reason in self.why_not.items():
-            outcome: tuple[Outcome, str] = self.outcomes.get(note_id, ("out", reason))
-            if note_id in self.refused and not reason:
-                outcome = _refusal(self.refused[note_id])
-            explanations.append(Explanation(note_id, self.notes[note_id].title, *outcome))
-        forgotten = sorted(set(self.outcomes) - set(self.why_not))
-        return explanations + [Explanation(i, "", *self.outcomes[i]) for i in forgotten]
+    def _strength(self, note_id: str) -> tuple[bool, int]:
+        """Pinned entries come before all others, then those with more hits."""
+        return note_id in self.pinned, self.notes[note_id].hits
 
     def _find_refused(self, text: str, present: set[str], is_new: bool) -> dict[str, Fate]:
         """The entries that a person changed or removed, which are not written again; nor are the
@@ -228,81 +137,228 @@ class _Work:
         for note_id, entry in self.known.items():
             if note_id in present or note_id not in self.notes:
                 continue
-            if not is_new:
-                is_decided = entry.fate in ("declined", "missing")
-                refused[note_id] = entry.fate if is_decided else fate_of(self.notes[note_id], text)
-            elif entry.fate == "declined":  # what else is gone is gone with the file
+            if entry.fate == "declined" or (entry.fate == "missing" and not is_new):
                 refused[note_id] = entry.fate
+            elif not is_new:  # what else is gone from an empty file is gone with the file
+                is_changed = title_of(self.notes[note_id]) in text
+                refused[note_id] = "changed" if is_changed else "declined"
         for note_id, fate in list(refused.items()):
             for survivor in merged_into(self.notes[note_id]):
                 if survivor not in present:
                     refused.setdefault(survivor, fate)
         return refused
 
-    def _admit_one(self, newcomer: str) -> None:
-        """Add an entry, in place of weaker ones if it must be."""
-        strength = self._strength(newcomer)
-        weaker = [owner for owner in self._weakest_first() if self._strength(owner) < strength]
-        if weaker or self._fits(self.page, self.line[newcomer]):
-            for count in range(len(weaker) + 1):
-                page = self._page_with(newcomer, weaker[:count])
-                if self._fits(page):
-                    self._displace(weaker[:count])
-                    self.page = page
-                    self._tell_admission(newcomer)
-                    return
-        self.outcomes[newcomer] = "no room", "the file is as long as hosts read it"
+    def update_entries(self) -> None:
+        """Remove the entries of notes that no longer belong here, and update the other entries."""
+        kept: list[Line] = []
+        for line in self.page:
+            owner = line.owner
+            if owner and owner not in self.line:
+                reason = self.why_not.get(owner, "forgotten")
+                self.outcomes[owner] = "out", f"{reason}; its line was taken out"
+            else:
+                kept.append(self._update_line(line) if owner else line)
+        self.page = kept
 
-    def _tell_admission(self, newcomer: str) -> None:
-        is_new = newcomer not in self.outcomes
-        self.outcomes[newcomer] = (
-            ("new", self._reason(newcomer)) if is_new else ("kept", "moved to where there is room")
+    def _update_line(self, line: Line) -> Line:
+        fresh, entry = self.line[line.owner], self.known.get(line.owner)
+        if entry is not None and entry.memory == line_hash(fresh):
+            self.outcomes[line.owner] = "kept", "stands there in your words"
+            return line._replace(text=with_caveats(line.text, self.caveats[line.owner]))
+        if unwrap_line(line.text) == fresh:
+            self.outcomes[line.owner] = "kept", "stands there"
+            return line
+        self.outcomes[line.owner] = "updated", "was edited"
+        return line._replace(text=fresh)
+
+    def choose_entries(self, budget: Budget, first_lines: Sequence[str]) -> None:
+        """Go through all entries, the strongest first, old ones before new ones of the same
+        strength, and take each for which there is room. `first_lines`: of a new file."""
+        present = {line.owner for line in self.page if line.owner}
+        newcomers = [i for i in self.line if i not in self.refused and i not in present]
+        candidates = sorted([*sorted(present), *newcomers], key=self._strength, reverse=True)
+        taken = {""}  # the lines of people
+
+        def has_room(page: Sequence[Line], note_id: str) -> bool:
+            return budget.has_room_for([ln for ln in page if ln.owner in taken | {note_id}])
+
+        for note_id in candidates:
+            page, is_new = self.page, note_id not in present
+            if is_new and any(line.text == self.line[note_id] for line in page):
+                self.outcomes[note_id] = "out", "the same line is already there"
+                continue
+            if is_new:
+                page = [*page, Line(self.line[note_id], "\n", note_id)]
+                if has_room(page, note_id):
+                    page = self._with_entry(note_id, first_lines)
+            if has_room(page, note_id):
+                taken.add(note_id)
+                self.page = page
+                if is_new:
+                    hits = f"recalled in {self.notes[note_id].hits} sessions"
+                    self.outcomes[note_id] = "new", "pinned" if note_id in self.pinned else hits
+            elif is_new:
+                self.outcomes[note_id] = "no room", "the file is as long as hosts read it"
+            else:
+                reason = "others need the room; its line was taken out"
+                self.outcomes[note_id] = "no room", reason
+        self.page = [line for line in self.page if line.owner in taken]
+
+    def record(self) -> WrittenEntries:
+        entries = {
+            line.owner: Entry.from_lines(line.text, self.line[line.owner])
+            for line in self.page
+            if line.owner
+        }
+        own_text = join_lines([line for line in self.page if not line.owner])
+        others = frozenset(
+            short_hash(line.text) for line in parse_lines(own_text) if not line.is_blank
         )
-        self.new += is_new
+        refused = {
+            i: Entry(self.known[i].line, fate)
+            for i, fate in self.refused.items()
+            if i in self.known
+        }
+        return WrittenEntries({**refused, **entries}, others)
 
-    def _reason(self, note_id: str) -> str:
-        if note_id in self.pinned:
-            return "pinned"
-        return f"recalled in {self.notes[note_id].hits} sessions"
+    def explanations(self) -> list[Explanation]:
+        """Every note, most hits first, then deleted notes whose entries were removed."""
+        explanations = []
+        for note_id, reason in self.why_not.items():
+            outcome: tuple[Outcome, str] = self.outcomes.get(note_id, ("out", reason))
+            if note_id in self.refused and not reason:
+                outcome = _REFUSED[self.refused[note_id]]
+            explanations.append(Explanation(note_id, self.notes[note_id].title, *outcome))
+        forgotten = sorted(set(self.outcomes) - set(self.why_not))
+        return explanations + [Explanation(i, "", *self.outcomes[i]) for i in forgotten]
 
-    def _strength(self, note_id: str) -> tuple[bool, int]:
-        """Pinned entries come before all others, then those with more hits."""
-        return note_id in self.pinned, self.notes[note_id].hits
+    # --- where an entry stands ------------------------------------------------------------------
 
-    def _has_place(self, note_id: str) -> bool:
-        return self.outcomes.get(note_id, ("new", ""))[0] in ("kept", "updated")
+    def _with_entry(self, note_id: str, first_lines: Sequence[str]) -> list[Line]:
+        """The page with an entry after the last one of its section, else under its heading, else
+        under a new one."""
+        page, name = self.page, self.section[note_id]
+        if all(line.is_blank for line in page):
+            page = _insert_lines(page, len(page), [Line(text, "") for text in first_lines], True)
+        shape = structure([line.text for line in page])
+        entry = Line(self.line[note_id], "", note_id)
+        place = self._place_in_section(page, shape, name)
+        if place is not None:
+            at, apart = place
+            return _insert_lines(page, at, [entry], apart)
+        at = self._place_of_section(page, shape, name)
+        return _insert_lines(page, at, [Line(f"## {name}", ""), Line("", ""), entry], True)
 
-    def _page_with(self, newcomer: str, out: list[str]) -> Page:
-        section = self.section[newcomer]
-        place = Place(
-            self.line[newcomer],
-            newcomer,
-            section,
-            self.fellows[section],
-            self.fellows,
-            self.promote_after,
-        )
-        return with_entry(without_entries(self.page, out), place)
+    def _place_in_section(
+        self, page: Sequence[Line], shape: Structure, name: str
+    ) -> tuple[int, bool] | None:
+        """The line to insert before, and whether an empty line must precede the entry."""
+        texts = [line.text for line in page]
+        for heading in shape.headings:
+            if heading.level == SECTION_LEVEL and fold_case(heading.name) == fold_case(name):
+                end = _section_end(page, shape, heading.at)
+                own_lines = [n for n in range(heading.at, end) if page[n].owner and shape.plain[n]]
+                if own_lines:
+                    return item_end(texts, shape.plain, own_lines[-1]), False
+                at = _after_text(page, shape, heading.at, end)
+                return at, not (is_item(texts[at - 1]) and shape.plain[at - 1])
+        # someone renamed or removed the heading: stay with the other entries of the section
+        fellows = [
+            n
+            for n, line in enumerate(page)
+            if line.owner and self.section.get(line.owner) == name and shape.plain[n]
+        ]
+        return (item_end(texts, shape.plain, fellows[-1]), False) if fellows else None
 
-    def _displace(self, owners: list[str]) -> None:
-        self.page = without_entries(self.page, owners)
-        for owner in owners:
-            self.outcomes[owner] = "no room", "others need the room; its line was taken out"
-
-    def _weakest_first(self) -> list[str]:
-        """The entries of the page."""
-        owners = (line.owner for line in self.page.lines if line.owner)
-        return sorted(owners, key=lambda i: (self._strength(i), i))
-
-    def _fits(self, page: Page, more: str | None = None) -> bool:
-        """Whether the page, with `more` as a further line, is within the budget."""
-        rest = [] if more is None else [Line(more, "\n")]
-        return self.budget.has_room_for([*page.lines, *rest])
+    def _place_of_section(self, page: Sequence[Line], shape: Structure, name: str) -> int:
+        """The place of a section: before the first one that sorts later, else after the last."""
+        names = {fold_case(known) for known in (*SECTIONS, *self.section.values())}
+        own_headings = [
+            h for h in shape.headings if h.level == SECTION_LEVEL and fold_case(h.name) in names
+        ]
+        for heading in own_headings:
+            if _section_order(heading.name) > _section_order(name):
+                return _after_text(page, shape, 0, heading.at)
+        start = own_headings[-1].at if own_headings else 0
+        end = _section_end(page, shape, start, SECTION_LEVEL) if own_headings else len(page)
+        return _after_text(page, shape, start, end)
 
 
-def _refusal(fate: Fate) -> tuple[Outcome, str]:
-    if fate == "changed":
-        return "changed", "changed by hand; it stays as it was changed"
-    if fate == "missing":
-        return "declined", "gone from the file with many others; it is not written again"
-    return "declined", "taken out by hand; it is not written again"
+_REFUSED: dict[Fate, tuple[Outcome, str]] = {
+    "changed": ("changed", "changed by hand; it stays as it was changed"),
+    "missing": ("declined", "gone from the file with many others; it is not written again"),
+    "declined": ("declined", "taken out by hand; it is not written again"),
+}
+
+
+# --- sections ---------------------------------------------------------------------------------
+
+FIRST_SECTIONS = ("learnings", "preferences")
+SECTIONS = (*FIRST_SECTIONS, "assistant-self", "shared-context", "user")  # others: nuggets
+SECTION_LEVEL = 2  # of "## learnings", as documented
+_TITLE, _RULE = "# Memory", "Auto-promoted from nuggets graph notes ("
+
+
+def section_of(note: MemoryNote) -> str:
+    """The heading of its entry. A memory of a project is not listed as the user's."""
+    if "learnings" in note.tags:
+        return "learnings"
+    is_users = not note.project or fold_case(note.nugget_name) in PREFERENCE_NUGGETS
+    if "preferences" in note.tags and is_users:
+        return "preferences"
+    if note.project and note.scope != "session":
+        return "shared-context"
+    if note.subject == "assistant:self":
+        return "assistant-self"
+    if note.subject.startswith("user:"):
+        return "user"
+    return "shared-context" if note.scope in ("shared", "project") else note.nugget_name
+
+
+def header(promote_after: int) -> tuple[str, ...]:
+    """The first lines of a new file."""
+    return _TITLE, "", f"{_RULE}{promote_after}+ recalls across sessions)."
+
+
+def is_header(line: str) -> bool:
+    return line == _TITLE or line.startswith(_RULE)
+
+
+def is_heading(line: str) -> bool:
+    """Whether it is the heading of a section that any file may have."""
+    return line.removeprefix("## ") in SECTIONS
+
+
+def _section_order(name: str) -> tuple[bool, str]:
+    """A sort key: learnings and preferences first, then alphabetical."""
+    return name not in FIRST_SECTIONS, fold_case(name)
+
+
+def _section_end(page: Sequence[Line], shape: Structure, at: int, level: int = 6) -> int:
+    """The line of the next heading of this level or a higher one."""
+    later = (h.at for h in shape.headings if h.at > at and h.level <= level)
+    return next(later, len(page))
+
+
+def _after_text(page: Sequence[Line], shape: Structure, start: int, end: int) -> int:
+    """After the last line with text from `start` to `end`; never inside an unclosed block."""
+    if shape.open_from is not None:
+        end = min(end, shape.open_from)
+    filled = (n + 1 for n in range(end - 1, start - 1, -1) if not page[n].is_blank)
+    return next(filled, start)
+
+
+def _insert_lines(page: list[Line], at: int, new: list[Line], apart: bool) -> list[Line]:
+    """Insert lines before line `at`, using the empty lines that exist, with the line ending that
+    is the most frequent one; `apart`: an empty line must precede them."""
+    ends = [line.end for line in page if line.end]
+    newline = max(("\n", "\r\n", "\r"), key=ends.count)
+    above, below = page[:at], page[at:]
+    if above and not above[-1].end:
+        above[-1] = above[-1]._replace(end=newline)
+    if apart and above and not above[-1].is_blank:
+        above.append(below.pop(0) if below and below[0].is_blank else Line("", newline))
+        above[-1] = above[-1]._replace(end=above[-1].end or newline)
+    if below and not below[0].is_blank and not is_item(below[0].text):
+        new = [*new, Line("", "")]
+    return [*above, *(line._replace(end=newline) for line in new), *below]

@@ -16,7 +16,6 @@ from nuggets.domain.marks import RejectedChange
 from nuggets.domain.names_and_tags import DECIDING_TAGS, normal_tags, own_tags
 from nuggets.domain.records import Changes, MemoryNote, ReflectionChange, ReflectionResult
 from nuggets.domain.times import iso, moment_after, parse
-from nuggets.errors import InvalidInput
 from nuggets.language.markdown import continues_code
 from nuggets.language.text import (
     all_words,
@@ -28,12 +27,19 @@ from nuggets.language.text import (
     words,
 )
 from nuggets.language.word_lists import generic_words, stop_words
-from nuggets.maintenance.reflection.linking_and_merging import link, merge, text_language
-from nuggets.maintenance.reflection.plan import Plan, Policy, age, result_of, still_valid
+from nuggets.maintenance.reflection.linking_and_merging import (
+    Plan,
+    Policy,
+    age,
+    link,
+    merge,
+    result_of,
+    text_language,
+)
 from nuggets.operations.metadata_inference import content_tags, scope_and_rest
 from nuggets.operations.notes_and_links import archive_note, normal_content
 
-__all__ = ["Policy", "ReflectionChange", "ReflectionResult", "reflect", "still_valid"]
+__all__ = ["Policy", "ReflectionChange", "ReflectionResult", "reflect"]
 
 STANDARD = Policy()
 
@@ -61,8 +67,8 @@ def reflect(
     archive(plan, ids)
     rewrite(plan, ids)
     tag(plan, ids)
-    unmerged = merge(plan, ids)
-    link(plan, ids, unmerged)
+    merge(plan, ids)
+    link(plan, ids)
     plan.put(*(plan.notes[i]._replace(last_inspected_at=now) for i in ids))
     changes = Changes(put=plan.changed_notes(), action="reflect")
     return changes, result_of(now, len(ids), plan.changes)
@@ -89,7 +95,7 @@ def rewrite(plan: Plan, ids: list[str]) -> None:
             continue
         at = moment_after(note.updated_at, plan.now)
         plan.put(note._replace(content=content, updated_at=at, last_rewritten_at=plan.now))
-        plan.record("rewrite", note, f"content: {_difference(note.content, content)}")
+        plan.record("rewrite", note, "content: blanks tidied, repeated lines removed")
 
 
 def tidy(note: MemoryNote) -> str:
@@ -164,17 +170,6 @@ def _is_prose(line: str) -> bool:
     return reads_on and not (_NO_PROSE.match(line) or _FIELD.match(line))
 
 
-def _difference(before: str, after: str) -> str:
-    gone = _count_filled_lines(before) - _count_filled_lines(after)
-    if not gone:
-        return "blanks and empty lines tidied"
-    return f"{gone} repeated {'line' if gone == 1 else 'lines'} removed"
-
-
-def _count_filled_lines(text: str) -> int:
-    return sum(1 for line in text.split("\n") if line.strip())
-
-
 # --- archiving ------------------------------------------------------------------------------------
 
 WORTHLESS_CHARACTERS = 2  # a note this short that was never recalled is taken for a mistake
@@ -186,12 +181,6 @@ _PASSING = re.compile(r"(tmp|temp|scratch)\d*(?![^\W_])")  # words: Template is 
 def oldest_kept(now: str) -> str:
     """Temporary notes that were last used before this time are archived."""
     return iso(parse(now) - timedelta(days=TEMPORARY_DAYS))
-
-
-def is_stale(note: MemoryNote, cutoff: str) -> bool:
-    """Whether it is temporary and was neither used nor changed since the cutoff."""
-    used = max(note.last_accessed_at, note.updated_at)
-    return note.stability == "temporary" and used < cutoff
 
 
 def archive(plan: Plan, ids: list[str]) -> None:
@@ -212,16 +201,13 @@ def why_worthless(note: MemoryNote, now: str) -> str:
         return "almost empty and never recalled"
     if note.valid_until is not None and note.valid_until < now:
         return f"expired, it was valid until {note.valid_until[:10]}"
-    if is_stale(note, oldest_kept(now)):
+    used = max(note.last_accessed_at, note.updated_at)
+    if note.stability == "temporary" and used < oldest_kept(now):
         return "temporary and not used for days"
-    if not note.hits and not _is_kept(note) and _PASSING.match(scope_and_rest(note.title)[1]):
+    is_kept = note.stability == "durable" and note.stability_given  # someone said so
+    if not note.hits and not is_kept and _PASSING.match(scope_and_rest(note.title)[1]):
         return "its title says that it is temporary, and it was never recalled"
     return ""
-
-
-def _is_kept(note: MemoryNote) -> bool:
-    """Whether someone said that it is durable, whatever its title."""
-    return note.stability == "durable" and note.stability_given
 
 
 # --- tags -----------------------------------------------------------------------------------------
@@ -301,15 +287,12 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 def select_notes(notes: Iterable[MemoryNote], now: str, policy: Policy) -> list[str]:
     """The ids of the notes to inspect, the most urgent first, equals by age."""
     moment = parse(now)
-
-    def is_rubbish(note: MemoryNote) -> bool:
-        return (
-            bool(why_worthless(note, now))
-            and RejectedChange("hide", note.id) not in policy.rejected
-        )
-
-    ranked = sorted((-need(note, moment, is_rubbish(note)), age(note), note.id) for note in notes)
-    return [note_id for _, _, note_id in ranked[: max(policy.max_notes, 0)]]
+    ranked = []
+    for note in notes:
+        is_rejected = RejectedChange("hide", note.id) in policy.rejected
+        is_rubbish = not is_rejected and bool(why_worthless(note, now))
+        ranked.append((-need(note, moment, is_rubbish), age(note), note.id))
+    return [note_id for _, _, note_id in sorted(ranked)[: max(policy.max_notes, 0)]]
 
 
 def need(note: MemoryNote, now: datetime, worthless: bool) -> timedelta:
@@ -325,9 +308,6 @@ def need(note: MemoryNote, now: datetime, worthless: bool) -> timedelta:
 
 
 def _past_moment(written: str | None, now: datetime) -> datetime | None:
-    """The time, or None if it is invalid or in the future (written by a clock that was ahead)."""
-    try:
-        moment = parse(written) if written else None
-    except InvalidInput:
-        return None
+    """The time, or None if it is in the future (written by a clock that was ahead)."""
+    moment = parse(written) if written else None
     return moment if moment is not None and moment <= now else None

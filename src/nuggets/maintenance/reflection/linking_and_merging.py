@@ -1,15 +1,22 @@
-"""Links notes that share significant words, if they have few links; merges notes that say the
-same."""
+"""What a pass plans for notes; of this, the links between notes that share significant words, and
+the merges of notes that say the same."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate
 from math import hypot, log
 
-from nuggets.domain.limits import LINKS, REASON_CHARACTERS
+from nuggets.domain.limits import LINKS
+from nuggets.domain.marks import RejectedChange
 from nuggets.domain.names_and_tags import DECIDING_TAGS, own_tags
-from nuggets.domain.records import CONTRADICTS, MemoryNote
+from nuggets.domain.records import (
+    CONTRADICTS,
+    MemoryNote,
+    ReflectionChange,
+    ReflectionKind,
+    ReflectionResult,
+)
 from nuggets.domain.visibility import is_unconfirmed, may_be_linked
 from nuggets.errors import InvalidInput
 from nuggets.language.equivalence_and_contradiction import (
@@ -19,11 +26,80 @@ from nuggets.language.equivalence_and_contradiction import (
     says_all,
 )
 from nuggets.language.languages import detect_language, stems
-from nuggets.language.text import fold_case, shorten, tokens, words
+from nuggets.language.text import fold_case, tokens, words
 from nuggets.language.word_lists import generic_words, stop_words
-from nuggets.maintenance.reflection.plan import Plan, age
+from nuggets.named_tuple import NamedTuple
 from nuggets.operations.note_merging import merge_notes
 from nuggets.operations.notes_and_links import add_link
+
+# --- the plan -------------------------------------------------------------------------------------
+
+
+class Policy(NamedTuple):
+    """How far one pass goes."""
+
+    max_notes: int = 10  # few enough to read the result
+    rejected: frozenset[RejectedChange] = frozenset()  # changes that people undid
+
+
+def age(note: MemoryNote) -> tuple[str, ...]:
+    """A sort key, oldest first. Ids are random, so they only break ties."""
+    return note.created_at, note.nugget_name, note.title, note.id
+
+
+class Plan:
+    """The notes with planned changes applied, oldest first; nothing is written."""
+
+    def __init__(
+        self, found: Mapping[str, MemoryNote], now: str, rejected: frozenset[RejectedChange]
+    ) -> None:
+        self.found = found
+        self.now = now
+        self._rejected = rejected
+        self.notes = {note.id: note for note in sorted(found.values(), key=age)}
+        self.changes: list[ReflectionChange] = []
+
+    def put(self, *notes: MemoryNote) -> None:
+        self.notes.update({note.id: note for note in notes})
+
+    def record(
+        self, type: ReflectionKind, note: MemoryNote, detail: str, partners: tuple[str, ...] = ()
+    ) -> None:
+        self.changes.append(ReflectionChange(type, note.nugget_name, note.id, detail, partners))
+
+    def may(self, step: ReflectionKind, note: str, other: str = "") -> bool:
+        """Whether no one ever undid this step for the note, or for the two notes."""
+        change = RejectedChange.of_pair(step, note, other) if other else RejectedChange(step, note)
+        return change not in self._rejected
+
+    def visible(self, ids: list[str]) -> Iterator[MemoryNote]:
+        """Those of the notes that are not archived by now, oldest first."""
+        for found in sorted((self.found[note_id] for note_id in ids), key=age):
+            note = self.notes[found.id]
+            if not note.hidden:
+                yield note
+
+    def changed_notes(self) -> tuple[MemoryNote, ...]:
+        """The notes to write, sorted by id."""
+        different = (note for note in self.notes.values() if note != self.found[note.id])
+        return tuple(sorted(different, key=lambda note: note.id))
+
+
+def result_of(ran_at: str, inspected: int, changes: Iterable[ReflectionChange]) -> ReflectionResult:
+    """The result with its counts, computed from the changes."""
+    listed = tuple(changes)
+    count = Counter(change.type for change in listed)
+    return ReflectionResult(
+        ran_at,
+        inspected,
+        rewritten=count["rewrite"],
+        merged=count["merge"],
+        hidden=count["hide"],
+        tagged=count["tag"],
+        linked=count["link"],
+        changes=listed,
+    )
+
 
 # --- significant words ----------------------------------------------------------------------------
 
@@ -62,6 +138,15 @@ def _idle_stems() -> frozenset[str]:
     return frozenset(stems(generic_words() | stop_words()))
 
 
+def notes_by_word(words: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
+    """The ids of the notes that have each word; `words`: of each note, by its id."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for note_id, own in words.items():
+        for word in own:
+            found[word].append(note_id)
+    return found
+
+
 # --- links ----------------------------------------------------------------------------------------
 
 WANTED_LINKS = 2  # a note with so many neighbours gets no further links
@@ -74,25 +159,15 @@ FEW_NOTES = 5
 POSTINGS_READ = 1000  # postings read for one note, those of its rarest words first
 
 
-def link(plan: Plan, ids: list[str], unmerged: Mapping[tuple[str, str], str]) -> None:
-    """Link each inspected note with its best matches until it has enough neighbours.
-
-    `unmerged`: pairs that say nearly the same and stay two, with the reason; they come first.
-    """
-    for (note_id, other), reason in unmerged.items():
-        note = plan.notes[note_id]
-        if _wants_more(plan, note) and not (note.hidden or plan.notes[other].hidden):
-            _link_pair(plan, note_id, other, reason)
+def link(plan: Plan, ids: list[str]) -> None:
+    """Link each inspected note with its best matches until it has enough neighbours."""
     lonely: defaultdict[str, list[str]] = defaultdict(list)
     for note in plan.visible(ids):
         if _wants_more(plan, note):
             lonely[note.nugget_name].append(note.id)
-    peers: defaultdict[str, dict[str, Mapping[str, str]]] = defaultdict(dict)
-    for note in plan.notes.values():
-        if note.nugget_name in lonely and not note.hidden:
-            peers[note.nugget_name][note.id] = _words(note)
     for nugget in sorted(lonely):
-        related = _RelatedNotes(peers[nugget], lonely[nugget])
+        peers = (n for n in plan.notes.values() if n.nugget_name == nugget and not n.hidden)
+        related = _RelatedNotes({note.id: _words(note) for note in peers})
         for note_id in lonely[nugget]:
             for other, reason in related.matches(note_id):
                 if not _wants_more(plan, plan.notes[note_id]):
@@ -134,22 +209,19 @@ def _wants_more(plan: Plan, note: MemoryNote) -> bool:
 
 
 class _RelatedNotes:
-    """An index of the notes of one nugget by the words of those that need links."""
+    """The notes of one nugget, found by the words that they share."""
 
-    def __init__(self, notes: Mapping[str, Mapping[str, str]], asking: Iterable[str]) -> None:
-        self._notes = notes  # stems with words, by id
+    def __init__(self, notes: Mapping[str, Mapping[str, str]]) -> None:
+        """`notes`: stems with words, by id, the oldest note first."""
+        self._notes = notes
         self._age = {note_id: place for place, note_id in enumerate(notes)}
-        count = Counter(chain.from_iterable(notes.values()))
+        self._notes_with = notes_by_word(notes)
         most = max(FEW_NOTES, len(notes) // COMMON_PART)
         self._rarity = {
-            stem: log(1 + len(notes) / times) for stem, times in count.items() if times <= most
+            stem: log(1 + len(notes) / len(having))
+            for stem, having in self._notes_with.items()
+            if len(having) <= most
         }
-        self._lengths: dict[str, float] = {}
-        wanted = self._rarity.keys() & set(chain.from_iterable(notes[i] for i in asking))
-        self._notes_with: defaultdict[str, list[str]] = defaultdict(list)
-        for note_id, stems_of_note in notes.items():
-            for stem in stems_of_note.keys() & wanted:
-                self._notes_with[stem].append(note_id)
 
     def matches(self, note_id: str) -> Iterator[tuple[str, str]]:
         """Ids and reasons of the notes that share enough words, the most similar first.
@@ -157,13 +229,17 @@ class _RelatedNotes:
         Similarity is the cosine of the words, weighted by their rarity: a long note, which shares
         some words with many, is no better a match for that.
         """
+        known = self._notes[note_id].keys() & self._rarity.keys()
+        rarest_first = sorted(known, key=lambda stem: (-self._rarity[stem], stem))
+        ends = accumulate(len(self._notes_with[stem]) for stem in rarest_first)
         shared: defaultdict[str, list[str]] = defaultdict(list)
-        for stem in self._rarest_first(note_id):
-            for other in self._notes_with[stem]:
-                shared[other].append(stem)
+        for stem, end in zip(rarest_first, ends, strict=True):
+            if end <= POSTINGS_READ:
+                for other in self._notes_with[stem]:
+                    shared[other].append(stem)
         shared.pop(note_id, None)
         ranked = sorted(
-            (-self._weight(stems) / self._length(other), self._age[other], other)
+            (-self._similarity(stems, other), self._age[other], other)
             for other, stems in shared.items()
             if len(stems) >= LEAST_SHARED_WORDS
         )
@@ -172,22 +248,9 @@ class _RelatedNotes:
             shown = (words[stem] for stem in shared[other][:LEAST_SHARED_WORDS])
             yield other, f"shared context: {', '.join(shown)}"
 
-    def _rarest_first(self, note_id: str) -> list[str]:
-        """Its significant words, up to the reading limit."""
-        known = self._notes[note_id].keys() & self._rarity.keys()
-        stems = sorted(known, key=lambda stem: (-self._rarity[stem], stem))
-        ends = accumulate(len(self._notes_with[stem]) for stem in stems)
-        return [stem for stem, end in zip(stems, ends, strict=True) if end <= POSTINGS_READ]
-
-    def _weight(self, stems: Iterable[str]) -> float:
-        return sum(self._rarity[stem] ** 2 for stem in stems)
-
-    def _length(self, note_id: str) -> float:
-        length = self._lengths.get(note_id)
-        if length is None:
-            weights = (self._rarity.get(stem, 0) for stem in self._notes[note_id])
-            length = self._lengths[note_id] = hypot(*weights)
-        return length
+    def _similarity(self, shared: Iterable[str], other: str) -> float:
+        weights = (self._rarity.get(stem, 0) for stem in self._notes[other])
+        return sum(self._rarity[stem] ** 2 for stem in shared) / hypot(*weights)
 
 
 # --- merging --------------------------------------------------------------------------------------
@@ -216,52 +279,47 @@ def merge_key(note: MemoryNote) -> Kind:
     )
 
 
-def merge(plan: Plan, ids: list[str]) -> dict[tuple[str, str], str]:
-    """Merge every inspected note with the notes that say the same; returns the pairs that stay two
-    because the older one says more, each with a reason for a link.
+def merge(plan: Plan, ids: list[str]) -> None:
+    """Merge every inspected note with the notes that say the same.
 
     What a text says more may take back the rest ("that is wrong"), and no list of words has all
     that does. So the later word stands: a later text survives as it is, but one that was written
     again without the retraction does not vanish in the older one.
     """
-    unmerged: dict[tuple[str, str], str] = {}
-    inspected: defaultdict[Kind, list[str]] = defaultdict(list)
-    for note in plan.visible(ids):
-        if note.kind == "note":
-            inspected[merge_key(note)].append(note.id)
+    inspected = {note.id for note in plan.visible(ids) if note.kind == "note"}
+    nuggets = {plan.notes[note_id].nugget_name for note_id in inspected}
     groups: defaultdict[Kind, list[str]] = defaultdict(list)
-    nuggets = {kind[0] for kind in inspected}
     for note in plan.notes.values():
         if note.nugget_name in nuggets and note.kind == "note" and not note.hidden:
             groups[merge_key(note)].append(note.id)
-    for kind in sorted(inspected):
-        _merge_group(plan, inspected[kind], groups[kind], unmerged)
-    return unmerged
+    for kind in sorted(groups):
+        _merge_group(plan, [i for i in groups[kind] if i in inspected], groups[kind])
 
 
-def _merge_group(
-    plan: Plan, inspected: list[str], group: list[str], unmerged: dict[tuple[str, str], str]
-) -> None:
+def _merge_group(plan: Plan, inspected: list[str], group: list[str]) -> None:
+    if not inspected:
+        return
     words = {note_id: key_words(plan.notes[note_id].content) for note_id in group}
     word_sets = {note_id: frozenset(text) for note_id, text in words.items()}
-    texts = SimilarTexts(word_sets, inspected)
+    notes_with = notes_by_word(word_sets)
     for note_id in inspected:
-        for other in texts.similar_to(note_id, NEAR_DUPLICATE):
+        if plan.notes[note_id].hidden:
+            continue
+        for other in similar_texts(note_id, word_sets, notes_with):
+            if plan.notes[other].hidden:
+                continue
             longer, shorter = sorted(
                 (plan.notes[note_id], plan.notes[other]),
                 key=lambda note: (-len(words[note.id]), -len(note.content), age(note)),
             )
             if not _is_repeated(shorter, longer) or not plan.may("merge", note_id, other):
                 continue
-            more = [word for word in words[longer.id] if word not in word_sets[shorter.id]]
+            says_more = not word_sets[longer.id] <= word_sets[shorter.id]
             # when the longer one was changed says nothing: clean-ups change it too
-            if more and longer.created_at < plan.found[shorter.id].updated_at:
-                reason = f"nearly the same, but only the older one says: {', '.join(more)}"
-                unmerged[note_id, other] = shorten(reason, REASON_CHARACTERS)
-            elif _merge_pair(plan, longer, shorter):
-                texts.drop(shorter.id)
-                if shorter.id == note_id:
-                    break
+            if says_more and longer.created_at < plan.found[shorter.id].updated_at:
+                continue
+            if _merge_pair(plan, longer, shorter) and shorter.id == note_id:
+                break
 
 
 def _is_repeated(note: MemoryNote, other: MemoryNote) -> bool:
@@ -295,54 +353,37 @@ def _merge_pair(plan: Plan, survivor: MemoryNote, source: MemoryNote) -> bool:
     return True
 
 
-# --- similar texts --------------------------------------------------------------------------------
+def with_whole_groups(ids: set[str], groups: list[set[str]]) -> set[str]:
+    """The ids, with all of every group (the notes of one merge) that has one of them, or one of
+    such a group."""
+    before = -1
+    while before != len(ids):
+        before = len(ids)
+        ids = ids.union(*(group for group in groups if not ids.isdisjoint(group)))
+    return ids
+
 
 TEXTS_COMPARED = 1000  # texts that one text is compared with at most
 
 
-class SimilarTexts:
-    """An inverted index of texts by the words of those that are asked for."""
+def similar_texts(
+    note_id: str, texts: Mapping[str, frozenset[str]], notes_with: Mapping[str, list[str]]
+) -> list[str]:
+    """The other texts with nearly the same words, the most similar first.
 
-    def __init__(self, texts: Mapping[str, frozenset[str]], asking: Iterable[str]) -> None:
-        self._texts = dict(texts)
-        self._order = {name: place for place, name in enumerate(texts)}
-        wanted = set(chain.from_iterable(texts[name] for name in asking))
-        self._names_with: defaultdict[str, list[str]] = defaultdict(list)
-        for name, found in texts.items():
-            for word in found & wanted:
-                self._names_with[word].append(name)
-
-    def drop(self, name: str) -> None:
-        """It is no longer found."""
-        del self._texts[name]
-
-    def similar_to(self, name: str, at_least: float) -> list[str]:
-        """The other texts with a Jaccard similarity of `at_least`, the most similar first.
-
-        Such a text misses only few of the words, so it has one of the rarest: only texts with one
-        of these are compared (prefix filtering).
-        """
-        if name not in self._texts:
-            return []
-        own = self._texts[name]
-        # the tolerance keeps 10 % of 10 from becoming 0.99
-        may_miss = int(len(own) * (1 - at_least) + 1e-9)
-        rarest = sorted(own, key=lambda word: (len(self._names_with[word]), word))
-        candidates: dict[str, None] = {}
-        for word in rarest[: may_miss + 1]:
-            candidates.update(dict.fromkeys(self._names_with[word][:TEXTS_COMPARED]))
-            if len(candidates) >= TEXTS_COMPARED:
-                break
-        candidates.pop(name, None)
-        scored = (
-            (-jaccard(own, self._texts[other]), self._order[other], other)
-            for other in candidates
-            if other in self._texts
-        )
-        return [other for score, _, other in sorted(scored) if -score >= at_least]
-
-
-def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
-    """The size of the intersection over the size of the union; 0 if both are empty."""
-    common = len(a & b)
-    return common / (len(a) + len(b) - common) if common else 0.0
+    Such a text misses only few of the words, so it has one of the rarest: only texts with one of
+    these are compared (prefix filtering).
+    """
+    own = texts[note_id]
+    # the tolerance keeps 10 % of 10 from becoming 0.99
+    may_miss = int(len(own) * (1 - NEAR_DUPLICATE) + 1e-9)
+    rarest = sorted(own, key=lambda word: (len(notes_with[word]), word))
+    candidates: dict[str, None] = {}
+    for word in rarest[: may_miss + 1]:
+        candidates.update(dict.fromkeys(notes_with[word][:TEXTS_COMPARED]))
+        if len(candidates) >= TEXTS_COMPARED:
+            break
+    candidates.pop(note_id, None)
+    jaccard = {i: len(own & texts[i]) / len(own | texts[i]) for i in candidates}
+    similar = [other for other in candidates if jaccard[other] >= NEAR_DUPLICATE]
+    return sorted(similar, key=lambda other: -jaccard[other])
