@@ -85,6 +85,7 @@ class MemoryFiles:
         """Take over people's edits, then promote to one file. A file that nobody named is recorded
         only with an entry."""
         with self._transactions.exclusive():
+            self._move_record(path)
             promotion = file_access.rewrite(path, lambda text: self._promote(path, project, text))
             if is_named or promotion.written.entries or path in self.written_files():
                 self._record(path, project, promotion)
@@ -290,7 +291,28 @@ class MemoryFiles:
     def record_of(self, path: str) -> WrittenEntries:
         """The record of the entries written to a memory file."""
         marks = self._transactions.state.marks
-        return written_entries(marks, f"{FILE_MARK}{path}")
+        return written_entries(marks, f"{FILE_MARK}{self._recorded_path(path)}")
+
+    def _recorded_path(self, path: str) -> str:
+        """The path under which a file is recorded: its old one if it moved with this project."""
+        marks = self._transactions.state.marks
+        if f"{FILE_MARK}{path}" in marks or not os.path.lexists(path):
+            return path
+        moved = (
+            recorded
+            for recorded, record in memory_file_records(marks).items()
+            if record["project"] == self._context.project
+            and os.path.basename(recorded) == os.path.basename(path)
+            and not os.path.lexists(recorded)
+        )
+        return next(moved, path)
+
+    def _move_record(self, path: str) -> None:
+        """Record a file that moved with this project under its new path."""
+        recorded, marks = self._recorded_path(path), self._transactions.state.marks
+        if recorded != path:
+            record = marks[f"{FILE_MARK}{recorded}"]
+            self._write_marks({f"{FILE_MARK}{path}": record, f"{FILE_MARK}{recorded}": None})
 
     def has_entry(self, path: str, note_id: str) -> bool:
         """Whether the entry of a note is in the file now; people may have removed it."""
@@ -354,7 +376,8 @@ class MemoryFiles:
         return paths
 
     def marks_after_move(self, move: ProjectMove) -> dict[str, Any]:
-        """The marks that change when a project moves: its files are those of the new one."""
+        """The marks that change when a project moves: its files are those of the new one. A file
+        that moved along is found by its name (`record_of`)."""
         marks = self._transactions.state.marks
         return {
             f"{FILE_MARK}{path}": {**marks[f"{FILE_MARK}{path}"], "project": move.new}
