@@ -71,6 +71,7 @@ def test_what_helps_is_an_answer_only_if_the_prompt_has_its_whole_title() -> Non
     assert is_recalled("staging Postgres host?", "staging Postgres host", "stg.db")
     assert not is_recalled("production Postgres host?", "staging Postgres host", "stg.db")
     assert not is_recalled("telephone of room 207?", "room 101 telephone", "ext 1")
+    assert not is_recalled("what is the mail server port?", "main server port", "8080")
 
 
 def test_a_value_is_said_in_any_form_and_a_small_number_counts_as_one() -> None:

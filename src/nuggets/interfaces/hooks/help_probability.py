@@ -31,6 +31,7 @@ from nuggets.language.text import (
     tokens,
     words_and_runs,
 )
+from nuggets.language.word_lists import stop_words
 from nuggets.named_tuple import NamedTuple
 
 MOST_SHOWN = 3  # memories on one prompt
@@ -122,20 +123,26 @@ def says(note: MemoryNote, value: str) -> bool:
 
 def judge(prompt: PromptText, notes: Sequence[MemoryNote]) -> list[Helpful]:
     """How probably each note helps; `notes`: all that may."""
-    titled, named = map(list(WEIGHTS).index, ("titled", "named"))
-    said = _numbers(prompt.query)
+    named = list(WEIGHTS).index("named")
+    said = set(stems(words_and_runs(prompt.query[:READ_CHARACTERS])[0], prompt.language))
     return [
         Helpful(
             note,
             1 / (1 + exp(-sum(map(float.__mul__, WEIGHTS.values(), found)))),
-            bool(found[named]) or (found[titled] == 1.0 and _numbers(note.title) <= said),
+            bool(found[named]) or _has_title(prompt, said, note, found),
         )
         for note, found in zip(notes, features(prompt, notes), strict=True)
     ]
 
 
-def _numbers(text: str) -> set[str]:
-    return {word for word in words_and_runs(text[:READ_CHARACTERS])[0] if word.isdigit()}
+def _has_title(
+    prompt: PromptText, said: set[str], note: MemoryNote, found: tuple[float, ...]
+) -> bool:
+    """Whether the prompt has each word of the title but for stop words, commonest words too: who
+    asks for the mail server port is not answered by the `main server port`."""
+    words = [w for w in words_and_runs(note.title)[0] if w not in stop_words(prompt.language)]
+    is_titled = found[list(WEIGHTS).index("titled")] == 1.0
+    return is_titled and said.issuperset(stems(words, prompt.language))
 
 
 def shares_said(text: str, notes: Sequence[MemoryNote]) -> list[float]:
