@@ -11,7 +11,7 @@ from agent_doors import repository
 from enough_sessions import ENOUGH_SESSIONS
 from nuggets import NuggetShelf
 from nuggets.domain.records import ProjectStatus
-from nuggets.errors import Ambiguous, InvalidInput, NotFound
+from nuggets.errors import Ambiguous, Conflict, InvalidInput, NotFound
 
 NINE = datetime(2026, 1, 31, 9)
 OLD, OTHER = "/gone/webshop/.git", "/gone/other/.git"
@@ -252,3 +252,13 @@ def test_a_line_in_a_persons_form_archives_nothing(
 
     assert {note.title for note in shelf.list_notes()} == titles
     assert there.read_text().count("**queue**") == 1
+
+
+def test_no_fact_is_renamed_to_a_key_that_answers_here_already(shelf: NuggetShelf) -> None:
+    here = shelf.remember("tools", "check cmd", "tox", scope="project")
+    everywhere = shelf.remember("tools", "lint cmd", "ruff", scope="user")
+
+    for fact, key in ((here, "Lint cmd"), (everywhere, "check cmd")):
+        with pytest.raises(Conflict, match="already"):
+            shelf.edit_note(fact.id, title=key)
+    assert shelf.recall("lint cmd").answer == "ruff"

@@ -21,8 +21,9 @@ from nuggets.domain.records import (
     WrittenNote,
 )
 from nuggets.domain.state import State, facts_with_key
-from nuggets.domain.visibility import is_foreign, precedence, visible_projects
+from nuggets.domain.visibility import is_foreign, may_be_linked, precedence, visible_projects
 from nuggets.errors import Conflict, InvalidInput, NotFound
+from nuggets.language.text import fold_case
 from nuggets.operations import argument_checks, notes_and_links
 from nuggets.operations.lookups_before_write import (
     NO_CONTEXT,
@@ -407,7 +408,7 @@ class OperationChanges:
         if after.kind != "fact":
             return self._with_refusals(Changes(put=(after,)))
         if identity_of(before) != identity_of(after) or before.hidden:
-            self._refuse_second_key(after)
+            self._refuse_second_key(before, after)
         evicted: Sequence[str] = ()
         if before.hidden and not after.hidden:
             evicted = self._facts_to_evict(self._require_nugget(after.nugget_name))
@@ -453,9 +454,13 @@ class OperationChanges:
         changed = ((before[note.id], note) for note in changes.put if note.id in before)
         return changes._replace(marks=rejection_marks(self._state, changed))
 
-    def _refuse_second_key(self, fact: MemoryNote) -> None:
+    def _refuse_second_key(self, before: MemoryNote, fact: MemoryNote) -> None:
+        """Nor may a fact be renamed to a key whose fact is seen in the same place: one of the two
+        would answer for both."""
+        is_renamed = fold_case(before.title) != fold_case(fact.title)
         for other in facts_with_key(self._state.notes, fact.nugget_name, fact.title):
-            if identity_of(other) == identity_of(fact) and other.id != fact.id:
+            is_same = other.project == fact.project
+            if (is_same or (is_renamed and may_be_linked(other, fact))) and other.id != fact.id:
                 state = "an archived" if other.hidden else "a"
                 raise Conflict(
                     f"{fact.nugget_name} has {state} fact {other.title!r} already ({other.id}); "
