@@ -475,6 +475,18 @@ def test_a_note_that_says_just_the_same_is_not_made_again(nuggets: Nuggets) -> N
     assert len(nuggets("note", "list", "--nugget", "n", "--json").json) == 1
 
 
+def test_what_is_said_of_a_note_that_is_there_is_taken_over(nuggets: Nuggets) -> None:
+    nuggets("note", "add", "n", "Plan", "one", "--stability", "temporary", "--tag", "mine")
+    again = nuggets(
+        "note", "add", "n", "plan", "one", "--stability", "durable", "--tag", "learnings"
+    )
+
+    assert again.lines[0].startswith("Already stored, with other metadata now: Plan (note-n-")
+    assert again.lines[0] != nuggets("note", "add", "n", "plan", "one").lines[0]
+    (note,) = nuggets("note", "list", "--nugget", "n", "--json").json
+    assert note["stability"] == "durable" and {"mine", "learnings"} < {*note["tags"]}
+
+
 def test_one_of_another_project_is_not_for_it_is_not_meant_by_the_title(
     nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -162,8 +162,14 @@ class OperationChanges:
         note = self._new_note("note", home.name, title, content, tags, given, created_at)
         same = self._copy_of(note) if self._client.keeps_one_copy else None
         if same is not None:
-            changes, same = self._supersede(Changes(), same, given)
-            return changes, WrittenNote.from_note(same)
+            after = notes_and_links.edit_note(
+                same,
+                now=self._now,
+                tags=(*same.tags, *note.tags) if set(note.tags) - set(same.tags) else None,
+                given=self._attribute_change(same, given, is_new=False),
+            )
+            changes, after = self._supersede(self._replace_note(same, after), after, given)
+            return changes, WrittenNote.from_note(after, replaced=same)
         changes = Changes(put=(note,), put_nuggets=new)
         changes, note = self._supersede(changes, note, given)
         return self._finish(changes, WrittenNote.from_note(note, is_new=True), context)

@@ -150,7 +150,8 @@ def written_note_outcome(call: Call, note: WrittenNote, done: str = "Noted") -> 
 
     name = f"{one_line(note.title)} ({one_line(note.id)})"
     if not note.is_new:
-        return Outcome(codec.note_to_json(note), [f"Already stored: {name}."])
+        done = "Already stored, with other metadata now" if note.replaced else "Already stored"
+        return Outcome(codec.note_to_json(note), [f"{done}: {name}.", *caution_lines(call, note)])
     lines = [f"{done} {name}, {where_valid(note)}.", *caution_lines(call, note)]
     lines += contradiction_lines(note)
     namesakes = call.shelf.namesakes(note)

@@ -133,7 +133,8 @@ def _create_note(
     given: Json = {"scope": scope, "stability": stability, "source": source, "type": type}
     note = call.shelf.create_note(nugget, title, content, tags, **given)
     if not note.is_new:
-        return receipt("Already stored:", note)
+        done = "Already stored, with other metadata now:" if note.replaced else "Already stored:"
+        return receipt(done, note)
     answer = receipt("Noted", note)
     namesakes = [namesake.id for namesake in call.shelf.namesakes(note)]
     if not namesakes:
