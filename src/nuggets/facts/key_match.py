@@ -16,7 +16,16 @@ from nuggets.facts.key_probability import (
     probabilities,
 )
 from nuggets.facts.key_table import Candidate, KeyTable
-from nuggets.facts.key_words import split_words, telling_places, word_kinds, wrong_letters
+from nuggets.facts.key_words import (
+    are_forms,
+    is_cut,
+    may_be_cut,
+    split_words,
+    synonyms_of,
+    telling_places,
+    word_kinds,
+    wrong_letters,
+)
 from nuggets.language.languages import detect_language
 from nuggets.language.text import fold_case
 from nuggets.language.word_lists import abbreviations
@@ -87,7 +96,29 @@ def question_words(table: KeyTable, text: str) -> QuestionWords:
     pairs |= {(word, other) for word in telling for other in abbreviations().get(word, ())}
     shares = ((pair, wrong_letters(*pair, (pair[0], pair[0]) in pairs)) for pair in pairs)
     alike = {pair: share for pair, share in shares if share is not None}
-    return QuestionWords(typed, language, kinds, alike)
+    others = _read_as(table, telling, {word for (word, _), share in alike.items() if not share})
+    return QuestionWords(typed, language, kinds, alike, others - alike.keys())
+
+
+def _read_as(table: KeyTable, words: Sequence[str], known: set[str]) -> set[tuple[str, str]]:
+    """Each word with the words of keys that are forms of its synonyms; and with those that it
+    begins, if it is not `known` as a word of keys, or a form of one."""
+    listed = {word: synonyms_of(word) for word in words}
+    forms = table.forms_of({other for others in listed.values() for other in others})
+    meant: dict[str, list[str]] = {}
+    for other, key_word in forms:
+        if are_forms(other, key_word):
+            meant.setdefault(other, []).append(key_word)
+    cut = table.beginning_with(word for word in words if word not in known and may_be_cut(word))
+    return {
+        *(
+            (word, key_word)
+            for word in words
+            for o in listed[word]
+            for key_word in meant.get(o, ())
+        ),
+        *((word, key_word) for word, key_word in cut if is_cut(word, key_word)),
+    }
 
 
 def compare_keys(
@@ -121,7 +152,7 @@ def _match_by_probability(
         return []
     asked = fold_case(question.text)
     matches = [
-        KeyMatch(fact, *_kind(fact.key, asked), chance, fit)
+        KeyMatch(fact, *_kind(fact.key, asked), min(chance, EXACT), fit)  # nothing is surer
         for (fact, fit), chance in zip(fits, chances, strict=True)
     ]
     return sorted(_with_ratios(matches, asked), key=_rank)

@@ -34,13 +34,13 @@ SPELT_OUT = 3  # letters, at least, of initials in a key: two stand for too much
 
 # Fitted on questions that people wrote to keys of their own: `python -m benchmarks.recall --fit`.
 WEIGHTS = {
-    "any": 2.87,
-    "covered": 0.92,  # words of the key
-    "missing": -0.71,  # words of the question that the key lacks, for each word that it has
-    "unasked": -2.28,  # share of the key's words that the question lacks
-    "replaced": -2.94,  # there are both: "cache service port" is not the "auth service port"
-    "bare": -2.87,  # words are missing, and no idle word shows that it is a sentence
-    "slips": -0.73,  # share of the key's letters
+    "any": 3.19,
+    "covered": 0.22,  # words of the key
+    "missing": -1.39,  # words of the question that the key lacks, for each word that it has
+    "unasked": -1.49,  # share of the key's words that the question lacks
+    "replaced": -2.17,  # there are both: "cache service port" is not the "auth service port"
+    "bare": -2.39,  # words are missing, and no idle word shows that it is a sentence
+    "slips": -0.37,  # share of the key's letters
 }
 
 
@@ -52,7 +52,8 @@ class KeyFit(NamedTuple):
     negation: str = ""  # that only the key has
     swapped: tuple[str, ...] = ()  # two words of the question that change places in the key
     unasked: tuple[str, ...] = ()  # words of the key that the question lacks, if it lacks half
-    misspelt: tuple[tuple[str, str], ...] = ()  # words of the question, and those of the key
+    # words of the question, misspelt or other ones than the words of the key that they stand for
+    read_as: tuple[tuple[str, str], ...] = ()
 
     @property
     def score(self) -> float:
@@ -77,7 +78,7 @@ class KeyFit(NamedTuple):
         if alone:
             names = ", ".join(map(repr, alone))
             reasons.append(f"{names} {'are' if alone[1:] else 'is'} in the key only")
-        reasons += [f"{typed!r} is read as {meant!r}" for typed, meant in self.misspelt]
+        reasons += [f"{typed!r} is read as {meant!r}" for typed, meant in self.read_as]
         if self.swapped:
             reasons.append(f"{' and '.join(map(repr, self.swapped))} change places in the key")
         return ", ".join(reasons)
@@ -100,8 +101,10 @@ class QuestionWords:
         language: str,
         kinds: Mapping[int, str],
         wrong_letters: Mapping[tuple[str, str], float],
+        other_words: Collection[tuple[str, str]] = (),
     ) -> None:
-        """`wrong_letters`: the share of wrong letters for pairs of a word and one of a key."""
+        """`wrong_letters`: the share of wrong letters for pairs of a word and one of a key;
+        `other_words`: pairs of a word and another one of a key for which it stands."""
         self.words = words
         self.language = language
         self.kinds = kinds
@@ -109,11 +112,15 @@ class QuestionWords:
         self.idle = set(range(len(words))).difference(self.telling)
         self.joined = "".join(words)
         self.known = {typed for typed, meant in wrong_letters if typed == meant}
-        self.of_keys = list({meant for _, meant in wrong_letters})
+        self.other_words = other_words
+        self.of_keys = list({meant for _, meant in (*wrong_letters, *other_words)})
         self._standing_for: dict[str, list[tuple[float, int]]] = {}
         for i in self.idle:
             self._standing_for.setdefault(words[i], []).append((0.0, i))
-        for (typed, meant), share in wrong_letters.items():
+        for (typed, meant), share in (
+            *wrong_letters.items(),
+            *((pair, 0.0) for pair in other_words),
+        ):
             places = ((share, i) for i, word in enumerate(words) if word == typed)
             self._standing_for.setdefault(meant, []).extend(places)
 
@@ -121,14 +128,14 @@ class QuestionWords:
         """The words of a key, each with a word of the question and its share of wrong letters, the
         best pairs first."""
         alike = [
-            (share, i, j)
+            ((self.words[i], meant) in self.other_words, share, i, j)
             for j, meant in enumerate(key_words)
             for share, i in self._standing_for.get(meant, ())
             if share <= most
         ]
         pairs: dict[int, tuple[int, float]] = {}
         used: set[int] = set()
-        for share, i, j in sorted(alike):
+        for _, share, i, j in sorted(alike):
             if j not in pairs and i not in used:
                 pairs[j] = i, share
                 used.add(i)
@@ -172,7 +179,9 @@ def fit_key(
     only_asked, only_known = _compare_negations(asked, typed, known, meant)
     swapped = _find_swapped(question, key_words, telling, pairs)
     is_opposite = only_asked is not None or only_known is not None or bool(swapped)
-    missing, weighty = {i for i in question.telling if i not in typed}, set(telling)
+    covered = {question.words[i] for i in typed}
+    missing = {i for i in question.telling if question.words[i] not in covered}  # asked twice: no
+    weighty = set(telling)
     if asked and known:
         is_bare = question.idle.issubset(typed.union(asked))
         for i, j in _find_replaced(asked, known, pairs, is_bare):
@@ -191,16 +200,16 @@ def fit_key(
         float(bool(lacking) and question.idle.issubset(typed.union(missing))),
         slips / weight,
     )
-    covered = {question.words[i] for i in typed}
     lacked = dict.fromkeys([question.words[i] for i in sorted(missing)])  # each once
     unasked = tuple(key_words[j] for j in telling if j not in meant)
+    stood_for = [((question.words[i], key_words[j]), share) for j, (i, share) in pairs.items()]
     return KeyFit(
         features,
         tuple(word for word in lacked if word not in covered),
         "" if only_known is None else key_words[only_known],
         tuple(question.words[i] for i in swapped),
         unasked if 2 * len(unasked) >= len(telling) else (),
-        tuple((question.words[i], key_words[j]) for j, (i, share) in pairs.items() if share),
+        tuple(pair for pair, share in stood_for if share or pair in question.other_words),
     )
 
 

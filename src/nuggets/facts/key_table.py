@@ -14,6 +14,7 @@ from nuggets.domain.state import Database, chunks, placeholders
 from nuggets.domain.visibility import visible_projects
 from nuggets.facts.key_words import (
     JOINED_LETTERS,
+    akin_forms,
     forms,
     joined_spellings,
     spellings,
@@ -233,7 +234,7 @@ class KeyTable:
         """Each of the words, and all of them written together, with words of keys that are forms of
         it; if no key has one of the words, also with those that share a spelling with it."""
         joined = "".join(words)
-        asked = {word: forms(word) for word in words}
+        asked = {word: akin_forms(word) for word in words}
         asked[joined] = forms(joined) | forms(joined, JOINED_LETTERS)
         pairs = self._spelt(asked)
         misspelt = {
@@ -244,6 +245,21 @@ class KeyTable:
         if misspelt:
             misspelt.setdefault(joined, joined_spellings(joined))
             pairs |= self._spelt(misspelt)
+        return pairs
+
+    def forms_of(self, words: Iterable[str]) -> set[tuple[str, str]]:
+        """Each of the words with the words of keys that may be forms of it."""
+        return self._spelt({word: forms(word) for word in words})
+
+    def beginning_with(self, words: Iterable[str]) -> set[tuple[str, str]]:
+        """Each of the words with longer words of keys that begin with it."""
+        pairs: set[tuple[str, str]] = set()
+        for word in words:
+            rows = self._database.execute(
+                "SELECT DISTINCT word FROM fact_words WHERE word > ? AND word < ?",
+                (word, f"{word}{chr(0x10FFFF)}"),
+            )
+            pairs.update((word, known) for (known,) in rows)
         return pairs
 
     def _spelt(self, spellings: Mapping[str, Iterable[str]]) -> set[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """The words of questions and keys, and which word may stand for which. Knows no key.
 
-A word stands for another if it is the same, another form of it, its listed abbreviation, or a slip
-of the fingers.
+A word stands for another if it is the same, another form of it, its listed abbreviation, a listed
+synonym, its beginning, or a slip of the fingers.
 """
 
 import re
@@ -28,6 +28,7 @@ from nuggets.language.word_lists import (
     idle_words,
     stances,
     stop_words,
+    synonyms,
 )
 
 MOST_WORDS = 24  # of a question: more say no more about which key is meant
@@ -38,6 +39,8 @@ SPELT_LETTERS = 7  # of a word: its further letters would make spellings many an
 JOINED_LETTERS = 12  # of a key's words written together: fewer would only be its first word
 SHORTEST_MISSPELT = 3  # letters of a word that is ever taken for a misspelt one
 SHORTEST_TWICE_MISSPELT = 4  # letters; with two slips a shorter word is another one
+SHORTEST_BEGINNING = 3  # letters of a word that is cut short: "ins" for insurance
+LEAST_CUT = 2  # letters: one less is another form or a slip
 MOST_EDITS = 2  # in one word: with three most words of six letters turn into others
 
 
@@ -127,6 +130,16 @@ def forms(word: str, letters: int = SPELT_LETTERS) -> set[str]:
     return {word[:letters], stems((plain(word),))[0][:letters]}
 
 
+def akin_forms(word: str) -> set[str]:
+    """Its forms, and those beginnings of its stem that akin stems have too: "handl" of handler is
+    a spelling of handling."""
+    found = forms(word)
+    if not digits(word):
+        stem = stems((plain(word),))[0]
+        found |= {stem[:end] for end in range(max(STEM_AKIN, len(stem) - STEM_ENDING), len(stem))}
+    return found
+
+
 def spellings(word: str, edits: int = MOST_EDITS, letters: int = SPELT_LETTERS) -> set[str]:
     """Its forms, with up to so many letters left out.
 
@@ -163,6 +176,30 @@ def wrong_letters(typed: str, meant: str, is_known: bool) -> float | None:
     are_listed = typed in abbreviations() and meant in abbreviations()  # "minimum", "maximum"
     is_known = is_known or are_listed or typed in idle_words()
     return None if is_known else slip_share(typed, meant)
+
+
+def synonyms_of(word: str) -> tuple[str, ...]:
+    """Words that name the same thing, whatever form the word has."""
+    return synonyms().get(word) or _synonyms_by_stem().get(stems((word,))[0], ())
+
+
+@cache
+def _synonyms_by_stem() -> dict[str, tuple[str, ...]]:
+    return dict(zip(stems(synonyms()), synonyms().values(), strict=True))
+
+
+def may_be_cut(word: str) -> bool:
+    """Whether a word may be the beginning of a longer one."""
+    return len(word) >= SHORTEST_BEGINNING and word.isalpha() and not is_unspaced(word)
+
+
+def is_cut(word: str, whole: str) -> bool:
+    """Whether a word is the beginning of the whole one."""
+    return whole.startswith(word) and whole.isalpha() and len(whole) - len(word) >= LEAST_CUT
+
+
+def are_forms(a: str, b: str) -> bool:
+    return plain(a) == plain(b) or _are_forms_of_one_word(a, b)
 
 
 def _are_forms_of_one_word(a: str, b: str) -> bool:

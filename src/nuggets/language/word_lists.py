@@ -107,6 +107,16 @@ def abbreviations() -> dict[str, tuple[str, ...]]:
     return related
 
 
+@cache
+def synonyms() -> dict[str, tuple[str, ...]]:
+    """Words of several languages, each with others that name the same thing in a title or key."""
+    return {
+        word: tuple(other for other in group if other != word)
+        for group in _read_entries("synonyms")
+        for word in group
+    }
+
+
 def months() -> dict[str, list[str]]:
     """The names of the twelve months by language."""
     return _read_sections("months")

@@ -182,7 +182,7 @@ def _answer_lines(call: Call, result: RecallResult) -> list[str]:
     return [
         f"Found: {one_line(result.key)}",
         f"Value: {style(escape_controls(result.answer), 'bold')}",
-        f"Sure: {_percent(result.probability)}{_doubt(result)}",
+        f"{'Likely' if _doubt(result) else 'Sure'}: {_percent(result.probability)}{_doubt(result)}",
         f"Nugget: {one_line(result.nugget)}{marks}",
         *validity_lines(result),
         *caveat_lines(call.shelf, note),
