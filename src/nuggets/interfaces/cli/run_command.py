@@ -290,7 +290,7 @@ def run(command: Command, options: Namespace) -> int:
 def _take_in_orders(shelf: NuggetShelf, directory: str) -> None:
     """Carry out what a person ordered through a hook that had no time for it."""
     if waiting_order_paths(directory):
-        from nuggets.interfaces.hooks.memory_orders import take_in_waiting
+        from nuggets.interfaces.hooks.prompt_answer import take_in_waiting
 
         for receipt in take_in_waiting(shelf, directory):
             warn(escape_controls(receipt))

@@ -58,6 +58,11 @@ class Event(NamedTuple):
     messages: tuple[Any, ...] = ()  # the transcript itself, from hosts that send it
     last_reply: str = ""  # what the agent said last; a transcript may not have it yet
 
+    @property
+    def folder(self) -> str:
+        """The agent may have changed its directory, but the project stays."""
+        return os.environ.get("CLAUDE_PROJECT_DIR") or self.directory
+
 
 def is_command(prompt: str) -> bool:
     """Is it a command to the host? "/src/auth.py: …" is a prompt."""

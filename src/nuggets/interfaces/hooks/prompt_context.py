@@ -21,7 +21,7 @@ from nuggets.interfaces.hooks.help_probability import (
     telling_words,
 )
 from nuggets.interfaces.hooks.host_payload import is_command
-from nuggets.interfaces.hooks.memory_lines import (
+from nuggets.interfaces.hooks.shown_memories import (
     caveats_in_time,
     is_shown,
     quoted_block,

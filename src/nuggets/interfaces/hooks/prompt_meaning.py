@@ -17,7 +17,7 @@ from nuggets.interfaces.hooks.help_probability import (
     shares_said,
     telling_words,
 )
-from nuggets.interfaces.hooks.memory_lines import is_shown
+from nuggets.interfaces.hooks.shown_memories import is_shown
 from nuggets.language.languages import detect_language
 from nuggets.language.text import words
 from nuggets.language.word_lists import ENGLISH

@@ -4,22 +4,26 @@ The server does what `event_handlers` does, with the part of the session's diary
 diary itself stays on this machine, and files that memories name are looked at here.
 """
 
-import json
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from nuggets.filesystem.git_repository import find_place
-from nuggets.filesystem.hook_files import append, host_processes, record_session
+from nuggets.filesystem.hook_files import host_processes, record_session
 from nuggets.filesystem.shelf_location import parse_server_url
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.hooks.orders import WaitingOrder, settle
-from nuggets.interfaces.hooks.shown_memories import diary_path, read_diary, where_it_is
+from nuggets.interfaces.hooks.shown_memories import (
+    append_entry,
+    read_diary,
+    safe_line,
+    where_it_is,
+)
 from nuggets.remote import HOOK_PATH, ServerCalls
 from nuggets.remote.http_connection import HOOK_CONNECT_SECONDS, Unreachable
 
 if TYPE_CHECKING:
-    from nuggets.interfaces.hooks.event_handlers import Say
+    from nuggets.interfaces.hooks.prompt_answer import Say
 
 SESSION_CHARACTERS = 256
 ENTRIES = 200  # of the diary, the last ones
@@ -30,8 +34,7 @@ def ask_server(event: Event, url: str, say: "Say", left: Sequence[WaitingOrder] 
     event = event._replace(session=event.session[:SESSION_CHARACTERS])
     for process in host_processes():
         record_session(url, process, event.session)
-    folder = os.environ.get("CLAUDE_PROJECT_DIR") or event.directory
-    place = find_place(folder or os.getcwd(), url)
+    place = find_place(event.folder or os.getcwd(), url)
     entries = read_diary(url, event.session)[-ENTRIES:]
     calls = ServerCalls(parse_server_url(url), connect_seconds=HOOK_CONNECT_SECONDS)
     try:
@@ -55,12 +58,11 @@ def ask_server(event: Event, url: str, say: "Say", left: Sequence[WaitingOrder] 
         settle(waiting)
     context = str(answer.get("context", ""))
     if answer.get("anchors"):
-        context = _add_stale_reasons(context, answer["anchors"], folder)
+        context = _add_stale_reasons(context, answer["anchors"], event.folder)
     say(context, str(answer.get("message", "")))
-    path = diary_path(url, event.session)
     for entry in answer.get("entries", ()):
-        if path and isinstance(entry, dict):
-            append(path, json.dumps({**entry, **where_it_is(event, folder)}) + "\n")
+        if isinstance(entry, dict):
+            append_entry(url, event.session, {**entry, **where_it_is(event)})
     calls.close()
 
 
@@ -72,7 +74,6 @@ def _add_stale_reasons(context: str, anchors: Any, folder: str) -> str:
     from nuggets.domain.records import Anchor
     from nuggets.filesystem.anchors import stale_reasons
     from nuggets.filesystem.current_project import checkout_root
-    from nuggets.interfaces.hooks.memory_lines import safe_line
     from nuggets.remote import decode_answer
 
     root = checkout_root(folder)

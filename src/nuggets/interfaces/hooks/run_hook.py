@@ -131,15 +131,9 @@ def receive(
 
 def _leave_orders(event: Event, directory: str) -> "list[WaitingOrder]":
     """Write the orders of a prompt down before memory is opened, which may be busy or slow."""
-    from nuggets.interfaces.hooks.orders import read_orders
+    from nuggets.interfaces.hooks.orders import leave_orders, read_orders
 
-    orders = read_orders(event.prompt)
-    if not orders:
-        return []
-    from nuggets.interfaces.hooks.orders import leave_orders
-
-    folder = os.environ.get("CLAUDE_PROJECT_DIR") or event.directory
-    return leave_orders(directory, orders, folder)
+    return leave_orders(directory, read_orders(event.prompt), event.folder)
 
 
 class _Printer:
@@ -173,7 +167,7 @@ def _name_tools(context: str, host: str) -> str:
     """The context with the names that tools have at the host, in our words about it."""
     if host not in CAMEL_CASE_HOSTS:
         return context
-    from nuggets.interfaces.hooks.memory_lines import HOW_TO_READ
+    from nuggets.interfaces.hooks.shown_memories import HOW_TO_READ
 
     renamed = context.replace(HOW_TO_READ, name_tools(HOW_TO_READ, host))
     return name_tools(renamed, host)

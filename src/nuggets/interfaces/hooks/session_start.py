@@ -16,14 +16,14 @@ from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.visibility import is_observed
 from nuggets.errors import NuggetsError
-from nuggets.interfaces.hooks.memory_lines import (
+from nuggets.interfaces.hooks.orders import has_sign_of_rule
+from nuggets.interfaces.hooks.shown_memories import (
     caveats_in_time,
     quoted_block,
     safe_line,
     session_lines,
     title_part,
 )
-from nuggets.interfaces.hooks.orders import has_sign_of_rule
 from nuggets.language.text import estimate_tokens, first_words, one_line, tokens, visible
 from nuggets.language.word_lists import conversation_words
 
