@@ -132,8 +132,7 @@ def _connection_defects() -> "list[Defect]":
         folder = ""
     problems = find_problems(working_directory=folder, home=os.path.expanduser("~"))
     return [
-        Defect("connection", problem.path, problem.text, remedy="", harmful=False)
-        for problem in problems
+        Defect("connection", path, problem, remedy="", harmful=False) for path, problem in problems
     ]
 
 

@@ -202,7 +202,7 @@ def _edit_host_files(call: Call, *, connecting: bool) -> Outcome:
         "scope": scope,
         "dryRun": options.dry_run,
         "files": [edit.path for edit in changes],
-        "alsoConnectedIn": also_in,
+        "alsoConnectedIn": list(also_in),
     }
     return Outcome(shape, lines)
 
