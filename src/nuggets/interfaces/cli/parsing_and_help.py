@@ -233,13 +233,16 @@ def parse_options(
     end = arguments.index("--") if "--" in arguments else len(arguments)
     operands = [_OPERAND + word for word in arguments[end + 1 :]]
     parser.as_json = "--json" in arguments[:end]
+    if not {"-h", "--help"} & set(arguments[:end]):
+        parser.usage = ""  # argparse would format one for its own messages, in 2 ms
     try:
-        options = _parse(parser, known, [*arguments[:end], *operands])
+        options = parser.parse_intermixed_args([*arguments[:end], *operands])
     except SystemExit as ended:  # argparse has printed the help
         return int(ended.code or 0)
     except InvalidInput as problem:
         message = str(problem).replace(_OPERAND, "")
         message += _double_dash_hint(known, arguments[:end])
+        parser.usage = None
         if not parser.as_json:
             warn(parser.format_usage().rstrip("\n"))
             message += f"; see `nuggets {name} --help`"
@@ -256,22 +259,6 @@ def _double_dash_hint(known: Sequence[Argument], words: Sequence[str]) -> str:
         if looks_like_option and word.partition("=")[0] not in options:
             return f"; if {word} is no option, put -- before it"
     return ""
-
-
-def _parse(
-    parser: CommandParser, known: Sequence[Argument], words: Sequence[str]
-) -> argparse.Namespace:
-    """Intermixed parsing is slower; only options among optional positionals need it."""
-    has_options = any(word.startswith("-") for word in words)
-    if not has_options or all(one.is_option or "nargs" not in one.options for one in known):
-        return parser.parse_args(words)
-    if {"-h", "--help"} & set(words):
-        return parser.parse_intermixed_args(words)
-    parser.usage = ""  # argparse would format one for its own messages, in 2 ms
-    try:
-        return parser.parse_intermixed_args(words)
-    finally:
-        parser.usage = None
 
 
 def _remove_operand_mark(value: object) -> object:
