@@ -65,7 +65,7 @@ def _confidence(text: str) -> float:
     with suppress(ValueError):
         if 0 <= float(text) <= 1:
             return float(text)
-    raise ArgumentTypeError(f"it is a number from 0 to 1, not {text!r}")
+    raise ArgumentTypeError(f"confidence is a number from 0 to 1, not {text!r}")
 
 
 METADATA_ARGUMENTS = (

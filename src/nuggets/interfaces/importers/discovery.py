@@ -4,7 +4,6 @@ agents, and the memories of other programs, each where its program keeps it.
 Only looked at, never read as a whole: an offer is a path and a count. Links are not followed.
 """
 
-import json
 import os
 import sys
 import time
@@ -15,11 +14,12 @@ from itertools import islice
 from typing import Literal
 
 from nuggets.domain.marks import INSTRUCTION_FILES
+from nuggets.filesystem.atomic_files import read_beginning
 from nuggets.filesystem.current_project import checkout_root
 from nuggets.interfaces import pluralize
 from nuggets.interfaces.connect.hosts import Setup
 from nuggets.interfaces.hooks.transcript_reader import host_folder, read_folder_of
-from nuggets.interfaces.importers import MOST_FILES, count_files
+from nuggets.interfaces.importers import MOST_FILES, count_files, modification_time, parse_json
 from nuggets.interfaces.importers.program_databases import count_memories
 from nuggets.named_tuple import NamedTuple
 
@@ -92,7 +92,7 @@ def transcripts_of(host: str) -> tuple[str, ...]:
         for path in iglob(os.path.join(escape(root), pattern))
         if not os.path.basename(path).startswith(_SUBAGENT) and _is_plain(path)
     )
-    return tuple(sorted(islice(paths, MOST_FILES), key=_modification_time))
+    return tuple(sorted(islice(paths, MOST_FILES), key=modification_time))
 
 
 def transcripts_below(folder: str) -> list[str]:
@@ -133,7 +133,7 @@ def coming_deletion(kept: Callable[[Iterable[str]], Container[str]]) -> Deletion
     lost = [path for session, path in paths.items() if session not in known]
     if not days or not lost:
         return None
-    first = time.strftime("%Y-%m-%d", time.localtime(_modification_time(lost[0]) + days * _DAY))
+    first = time.strftime("%Y-%m-%d", time.localtime(modification_time(lost[0]) + days * _DAY))
     return Deletion(len(lost), days, first)
 
 
@@ -220,23 +220,10 @@ def _is_plain(path: str) -> bool:
     return os.path.isfile(path) and not os.path.islink(path)
 
 
-def _modification_time(path: str) -> float:
-    try:
-        return os.lstat(path).st_mtime
-    except OSError:  # gone meanwhile
-        return 0.0
-
-
 _LARGEST_SETTINGS = 1 << 20  # bytes
 
 
 def _json(path: str) -> dict[str, object]:
     """The object of a settings file; empty if there is none that can be read."""
-    try:
-        if not _is_plain(path) or os.path.getsize(path) > _LARGEST_SETTINGS:
-            return {}
-        with open(path, encoding="utf-8") as file:
-            value = json.load(file)
-    except (OSError, ValueError, RecursionError):
-        return {}
+    value = parse_json(read_beginning(path, _LARGEST_SETTINGS))
     return value if isinstance(value, dict) else {}

@@ -16,7 +16,14 @@ from nuggets.errors import InvalidInput
 from nuggets.filesystem.hook_files import purge_time
 from nuggets.interfaces.hooks.session_note_update import make_record
 from nuggets.interfaces.hooks.transcript_reader import Unreadable, read_named_transcript
-from nuggets.interfaces.importers import LARGEST_FILE, Json, ReadFile, Records, moment
+from nuggets.interfaces.importers import (
+    LARGEST_FILE,
+    Json,
+    ReadFile,
+    Records,
+    modification_time,
+    moment,
+)
 from nuggets.operations.session_note_text import Step
 from nuggets.operations.session_notes import NUGGET, PREVIOUS, SessionRecord, new_session_note
 
@@ -67,24 +74,17 @@ def read_transcripts(paths: Sequence[str], found: Records) -> None:
         except Unreadable as problem:
             found.problems.append(f"{path}: {problem}")
             continue
+        modified = moment(modification_time(path), "")  # if its host writes no times
         add_session(
             found,
             session=transcript.session or os.path.splitext(os.path.basename(path))[0],
             host=transcript.host,
             steps=transcript.steps,
-            started=transcript.started or _modification_time(path),
-            ended=transcript.ended or _modification_time(path),
+            started=transcript.started or modified,
+            ended=transcript.ended or modified,
             place=path,
             folder=transcript.folder,
         )
-
-
-def _modification_time(path: str) -> str:
-    """What is known of the time of a session whose host writes none."""
-    try:
-        return moment(os.lstat(path).st_mtime, "")
-    except OSError:  # gone meanwhile
-        return ""
 
 
 def link_sessions(found: Records) -> None:
