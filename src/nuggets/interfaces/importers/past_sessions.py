@@ -15,6 +15,7 @@ from nuggets.domain import codec, times
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.hook_files import purge_time
 from nuggets.interfaces.hooks.session_note_update import make_record
+from nuggets.interfaces.hooks.transcript_formats import object_of, objects_of, text_of, texts_of
 from nuggets.interfaces.hooks.transcript_reader import Unreadable, read_named_transcript
 from nuggets.interfaces.importers import (
     LARGEST_FILE,
@@ -193,13 +194,11 @@ def is_account(record: Json) -> bool:
 
 def account_texts(record: Json) -> Iterator[tuple[str, Json]]:
     """What Claude remembers of a person, and of each project: a paragraph is a memory."""
-    projects = record.get("project_memories")
     texts = {"conversations_memory": record.get("conversations_memory") or ""}
-    texts |= projects if isinstance(projects, dict) else {}
-    for file in record.get("memory_files") or ():
-        if isinstance(file, dict):
-            name = str(file.get("path") or file.get("name") or "memory_files")
-            texts[name] = file.get("content") or file.get("text") or ""
+    texts |= object_of(record.get("project_memories"))
+    for file in objects_of(record.get("memory_files")):
+        name = str(file.get("path") or file.get("name") or "memory_files")
+        texts[name] = file.get("content") or file.get("text") or ""
     for field, text in texts.items():
         heading = ""
         if text and not isinstance(text, str):
@@ -227,15 +226,11 @@ def project_texts(record: Json) -> Iterator[tuple[str, Json]]:
     if isinstance(template, str) and template.strip():
         memory = {"title": f"{name}: instructions", "memory": template, "categories": [name]}
         yield "prompt_template", {**memory, "updated_at": record.get("updated_at")}
-    for doc in record["docs"]:
-        if isinstance(doc, dict) and isinstance(doc.get("content"), str):
-            memory = {"title": f"{name}: {doc.get('filename')}", "memory": doc["content"]}
-            more = {
-                "categories": [name],
-                "id": doc.get("uuid"),
-                "updated_at": doc.get("created_at"),
-            }
-            yield str(doc.get("filename")), {**memory, **more}
+    for doc in objects_of(record["docs"]):
+        if isinstance(doc.get("content"), str):
+            file, at = str(doc.get("filename")), doc.get("created_at")
+            memory = {"title": f"{name}: {file}", "memory": doc["content"], "categories": [name]}
+            yield file, {**memory, "id": doc.get("uuid"), "updated_at": at}
 
 
 # --- conversations --------------------------------------------------------------------------------
@@ -267,29 +262,22 @@ def add_conversation(record: Json, place: str, at: str, found: Records) -> None:
 
 
 def _list_messages(record: Json) -> Iterator[tuple[Any, Step]]:
-    for message in record["chat_messages"][:_MOST_MESSAGES]:
-        if isinstance(message, dict):
-            text = message.get("text")
-            parts = message.get("content")
-            if not (isinstance(text, str) and text) and isinstance(parts, list):
-                texts = (part.get("text") for part in parts if isinstance(part, dict))
-                text = "\n".join(part for part in texts if isinstance(part, str))
-            kind = {"human": "request", "assistant": "reply"}.get(str(message.get("sender")))
-            yield from _step(kind, text, message.get("created_at"))
+    for message in objects_of(record["chat_messages"][:_MOST_MESSAGES]):
+        text = text_of(message.get("text")) or texts_of(message.get("content"))
+        kind = {"human": "request", "assistant": "reply"}.get(str(message.get("sender")))
+        yield from _step(kind, text, message.get("created_at"))
 
 
 def _tree_messages(record: Json) -> Iterator[tuple[Any, Step]]:
     for message in reversed([*_branch(record)]):
-        author, content = message.get("author"), message.get("content")
-        role = author.get("role") if isinstance(author, dict) else None
-        about = message.get("metadata")
-        hidden = isinstance(about, dict) and about.get("is_visually_hidden_from_conversation")
-        if isinstance(content, dict) and not hidden:
-            parts = content.get("parts")
-            texts = parts if isinstance(parts, list) else [content.get("text")]
-            text = "\n".join(part for part in texts if isinstance(part, str))
-            kind = {"user": "request", "assistant": "reply"}.get(str(role))
-            yield from _step(kind, text, message.get("create_time"))
+        content = object_of(message.get("content"))
+        hidden = object_of(message.get("metadata")).get("is_visually_hidden_from_conversation")
+        parts = content.get("parts")
+        texts = parts if isinstance(parts, list) else [content.get("text")]
+        role = str(object_of(message.get("author")).get("role"))
+        kind = None if hidden else {"user": "request", "assistant": "reply"}.get(role)
+        text = "\n".join(part for part in texts if isinstance(part, str))
+        yield from _step(kind, text, message.get("create_time"))
 
 
 def _branch(record: Json) -> Iterator[Mapping[str, Any]]:
@@ -297,15 +285,12 @@ def _branch(record: Json) -> Iterator[Mapping[str, Any]]:
     nodes = {str(key): node for key, node in record["mapping"].items() if isinstance(node, dict)}
     leaves = [key for key, node in nodes.items() if not node.get("children")]
     key: Any = record.get("current_node") or (leaves[-1] if leaves else None)
-    seen: set[str] = set()
-    while isinstance(key, str) and key in nodes and key not in seen:
-        seen.add(key)
-        message = nodes[key].get("message")
-        if isinstance(message, dict):
-            yield message
-        key = nodes[key].get("parent")
+    while isinstance(key, str) and key in nodes:
+        node = nodes.pop(key)  # so that a ring ends
+        yield object_of(node.get("message"))
+        key = node.get("parent")
 
 
-def _step(kind: str | None, text: object, time: object) -> Iterator[tuple[Any, Step]]:
-    if kind and isinstance(text, str) and text.strip():
+def _step(kind: str | None, text: str, time: object) -> Iterator[tuple[Any, Step]]:
+    if kind and text.strip():
         yield time, Step("request" if kind == "request" else "reply", text.strip())

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from nuggets.domain.limits import CONTENT_BYTES
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.hook_files import purge_time
-from nuggets.interfaces.hooks.transcript_formats import texts_of
+from nuggets.interfaces.hooks.transcript_formats import objects_of, texts_of
 from nuggets.interfaces.hooks.transcript_reader import read_sent_transcript
 from nuggets.interfaces.importers import Json, Records, make_note, moment, parse_json, read_memory
 from nuggets.interfaces.importers.past_sessions import add_record, add_session
@@ -261,19 +261,18 @@ def _messages_2(tables: Tables, session: str) -> Iterator[tuple[Any, Json]]:
 
 
 def _parts(row: Row, message: Json) -> Iterator[Json]:
-    content = message.get("content")
     if row["type"] == "user":
         yield {"type": "text", "text": message.get("text")}
     elif row["type"] == "shell":  # the person's own command
         given = {"command": message.get("command")}
         state = {"status": "completed", "input": given, "output": message.get("output")}
         yield {"type": "tool", "tool": "bash", "state": state}
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, dict) and isinstance(part.get("state"), dict):
+    for part in objects_of(message.get("content")):
+        if isinstance(part.get("state"), dict):
             told = {**part["state"], "output": texts_of(part["state"].get("content"), "text")}
             yield {"type": "tool", "tool": part.get("name"), "state": told}
-        elif isinstance(part, dict):
-            yield part
+        else:
+            yield {**part}
 
 
 OPENCODE = Program(
