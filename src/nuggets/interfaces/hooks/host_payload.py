@@ -1,8 +1,10 @@
 """Reads the payloads of all hosts into one form."""
 
+import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from nuggets.named_tuple import NamedTuple
@@ -150,3 +152,14 @@ def _own_words(prompt: str) -> str:
 def _first_root(sent: Mapping[str, Any]) -> str:
     roots = sent.get("workspace_roots")
     return roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
+
+
+def json_objects(texts: Iterable[bytes]) -> list[dict[str, Any]]:
+    """The objects of texts in JSON; those that are cut, broken, or something else are skipped."""
+    found = []
+    for text in texts:
+        with suppress(ValueError, RecursionError):
+            value = json.loads(text)
+            if isinstance(value, dict):
+                found.append(value)
+    return found

@@ -1,8 +1,9 @@
 """Runs one hook: read the payload, handle it within a second, print the answer, exit 0."""
 
+import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from errno import EDQUOT, ENOSPC
 from typing import TYPE_CHECKING, Any
@@ -24,67 +25,118 @@ FULL = "Nuggets: the disk is full. Nothing can be kept until there is room; see 
 
 def main(argv: Sequence[str]) -> int:
     """Always returns 0: an error in memory must not stop the host."""
-    words, options = _split(argv)
-    directory = options.get("--dir") or default_location(os.environ)
-    name = words[0] if words else ""
-    held: list[bytes] = []
-    payload: list[bytes] = []  # as far as it is read; empty once its orders are written down
-    host = options.get("--host", "")
-
-    def leave_late() -> None:
-        if _read_what_is_there(payload):
-            receive(name, host, payload, directory, held)
-
+    call = _Call(argv)
     try:
-        _set_deadline(directory, name, held, leave_late)
-        _read_stdin(payload)
-        answer(name, host, payload, directory, held, explains="--why" in argv)
+        call.set_deadline()
+        call.read_stdin()
+        call.answer()
     except Exception as problem:
-        _print_all(held)
-        log_problem(directory, f"hook {name[:40]}", problem)
+        call.print_held()
+        log_problem(call.directory, f"hook {call.name[:40]}", problem)
     finally:
         _clear_deadline()
     return 0
 
 
-def answer(
-    name: str,
-    host: str,
-    payload: list[bytes],
-    directory: str,
-    held: list[bytes],
-    *,
-    explains: bool = False,
-) -> None:
-    """Print the answer for the host, as JSON in its form, or nothing.
+class _Call:
+    """One call of a hook: what the host sends, and the answer that is printed if time runs out."""
 
-    `held`: gets the answer that is printed if time runs out or the write fails.
-    `explains`: print to standard error how a prompt was judged.
-    """
-    event, printer, left = receive(name, host, payload, directory, held, explains=explains)
-    if not event.name:
-        return
-    if is_server(directory) and event.name in ("post-tool", "user-prompt"):
-        if event.name == "user-prompt":
-            from nuggets.interfaces.hooks.remote_prompt import ask_server
+    def __init__(self, argv: Sequence[str]) -> None:
+        words, options = _split(argv)
+        self.name = words[0] if words else ""
+        self.directory = options.get("--dir") or default_location(os.environ)
+        self._host = options.get("--host", "")
+        self._explains = "--why" in argv
+        self._payload: list[bytes] = []  # as far as it is read; empty once it was taken in
+        self._held: list[bytes] = []
 
-            ask_server(event, directory, printer, left)
-        return  # which files an agent touched is no memory of a team
-    if event.name == "post-tool":
-        from nuggets.interfaces.hooks.observed_files import append_files
+    def read_stdin(self) -> None:
+        """Read what the host sends, piece by piece."""
+        if sys.stdin is None or sys.stdin.isatty():
+            return
+        stream: Any = sys.stdin.buffer  # typed without `read1`, which it has
+        while piece := stream.read1(PIECE_BYTES):
+            self._payload.append(piece)
 
-        append_files(directory, event)
-        return
-    from nuggets.interfaces.hooks.event_handlers import handle_event
+    def answer(self) -> None:
+        """Print the answer for the host, as JSON in its form, or nothing."""
+        event, printer, left = self._take_in()
+        if not event.name:
+            return
+        if is_server(self.directory) and event.name in ("post-tool", "user-prompt"):
+            if event.name == "user-prompt":
+                from nuggets.interfaces.hooks.remote_prompt import ask_server
 
-    try:
-        handle_event(event, directory, printer, left)
-    except Exception as problem:
-        if _is_disk_full(problem):
-            printer("", "\n".join([FULL, *[WAITING for one in left[:1] if one.path]]))
-        elif any(not one.path and not one.order.refusal for one in left):
-            printer("", f"Nuggets: not kept: {problem}"[:MESSAGE_CHARACTERS])
-        raise
+                ask_server(event, self.directory, printer, left)
+            return  # which files an agent touched is no memory of a team
+        if event.name == "post-tool":
+            from nuggets.interfaces.hooks.observed_files import append_files
+
+            append_files(self.directory, event)
+            return
+        from nuggets.interfaces.hooks.event_handlers import handle_event
+
+        try:
+            handle_event(event, self.directory, printer, left)
+        except Exception as problem:
+            if _is_disk_full(problem):
+                printer("", "\n".join([FULL, *[WAITING for one in left[:1] if one.path]]))
+            elif any(not one.path and not one.order.refusal for one in left):
+                printer("", f"Nuggets: not kept: {problem}"[:MESSAGE_CHARACTERS])
+            raise
+
+    def _take_in(self) -> "tuple[Event, _Printer, list[WaitingOrder]]":
+        """The event, how it is answered, and the orders in it. Whatever is late: these are written
+        down, and said to wait, before the deadline may end the process."""
+        import signal
+
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+        try:
+            raw = b"".join(self._payload)
+            sent = json.loads(raw) if raw.strip() else {}
+            if not isinstance(sent, Mapping):
+                sent = {}
+            event = event_of(self.name, self._host or _find_host(sent), sent)
+            printer = _Printer(event, self._held, self._explains)
+            left: list[WaitingOrder] = []
+            if event.name == "user-prompt":  # before memory is opened, which may be busy or slow
+                from nuggets.interfaces.hooks.orders import leave_orders, read_orders
+
+                left = leave_orders(self.directory, read_orders(event.prompt), event.folder)
+            if any(one.path for one in left):
+                printer.hold("", WAITING)
+        finally:
+            self._payload.clear()
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+        return event, printer, left
+
+    def set_deadline(self) -> None:
+        """End the process when time is up; every write here survives a kill."""
+        import signal
+
+        signal.signal(signal.SIGALRM, self._end_process)
+        signal.setitimer(signal.ITIMER_REAL, deadline_seconds())
+
+    def _end_process(self, *_: object) -> None:
+        with suppress(Exception):  # the payload is not whole
+            self._read_what_is_there()
+            if self._payload:
+                self._take_in()
+        self.print_held()
+        count_miss(self.directory, self.name)
+        os._exit(0)
+
+    def _read_what_is_there(self) -> None:
+        """Read on without waiting, because time is up."""
+        import select
+
+        with suppress(OSError):
+            while select.select([0], [], [], 0)[0] and (piece := os.read(0, PIECE_BYTES)):
+                self._payload.append(piece)
+
+    def print_held(self) -> None:
+        for line in self._held:
+            _print(line)
 
 
 def _is_disk_full(problem: BaseException | None) -> bool:
@@ -95,45 +147,6 @@ def _is_disk_full(problem: BaseException | None) -> bool:
             break
         problem = problem.__cause__ or problem.__context__
     return problem is not None
-
-
-def receive(
-    name: str,
-    host: str,
-    payload: list[bytes],
-    directory: str,
-    held: list[bytes],
-    *,
-    explains: bool = False,
-) -> "tuple[Event, _Printer, list[WaitingOrder]]":
-    """The event, how it is answered, and the orders in it. Whatever is late: these are written
-    down, and said to wait, before the deadline may end the process."""
-    import signal
-
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
-    try:
-        import json  # not before: what the deadline interrupts would be left half imported
-
-        raw = b"".join(payload)
-        sent = json.loads(raw) if raw.strip() else {}
-        if not isinstance(sent, Mapping):
-            sent = {}
-        event = event_of(name, host or _host(sent), sent)
-        printer = _Printer(event, held, explains)
-        left = _leave_orders(event, directory) if event.name == "user-prompt" else []
-        if any(one.path for one in left):
-            printer.hold("", WAITING)
-    finally:
-        payload.clear()
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
-    return event, printer, left
-
-
-def _leave_orders(event: Event, directory: str) -> "list[WaitingOrder]":
-    """Write the orders of a prompt down before memory is opened, which may be busy or slow."""
-    from nuggets.interfaces.hooks.orders import leave_orders, read_orders
-
-    return leave_orders(directory, read_orders(event.prompt), event.folder)
 
 
 class _Printer:
@@ -157,8 +170,6 @@ class _Printer:
                 os.write(2, line.encode(errors="replace") + b"\n")
 
     def _encode(self, context: str, message: str) -> bytes:
-        import json
-
         shape = _shape(self._event, _name_tools(context, self._event.host), message)
         return json.dumps(shape, ensure_ascii=False).encode(errors="replace") if shape else b""
 
@@ -184,7 +195,7 @@ def _shape(event: Event, context: str, message: str) -> dict[str, Any]:
     return shape
 
 
-def _host(sent: Mapping[str, Any]) -> str:
+def _find_host(sent: Mapping[str, Any]) -> str:
     """The calling host, if the command line does not name it: Cursor runs Claude Code's hooks."""
     if os.environ.get("CURSOR_VERSION") or "cursor_version" in sent:
         return "cursor"
@@ -204,53 +215,10 @@ def _split(argv: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     return words, options
 
 
-def _read_stdin(payload: list[bytes]) -> None:
-    """Read what the host sends into the list, piece by piece."""
-    if sys.stdin is None or sys.stdin.isatty():
-        return
-    stream: Any = sys.stdin.buffer  # typed without `read1`, which it has
-    while piece := stream.read1(PIECE_BYTES):
-        payload.append(piece)
-
-
-def _read_what_is_there(payload: list[bytes]) -> bool:
-    """Read on without waiting, because time is up; whether there is anything."""
-    import select
-
-    with suppress(OSError):
-        while select.select([0], [], [], 0)[0] and (piece := os.read(0, PIECE_BYTES)):
-            payload.append(piece)
-    return bool(payload)
-
-
-def _print_all(lines: list[bytes]) -> None:
-    for line in lines:
-        _print(line)
-
-
 def _print(line: bytes) -> None:
     with suppress(OSError):  # the host closed the pipe
         if line:
             os.write(1, line + b"\n")
-
-
-def _set_deadline(
-    directory: str, name: str, held: list[bytes], leave_late: Callable[[], None]
-) -> None:
-    """End the process when time is up; every write here survives a kill.
-
-    `leave_late`: writes down what is ordered, if that was not done yet."""
-    import signal
-
-    def end_process(*_: object) -> None:
-        with suppress(Exception):  # the payload is not whole
-            leave_late()
-        _print_all(held)
-        count_miss(directory, name)
-        os._exit(0)
-
-    signal.signal(signal.SIGALRM, end_process)
-    signal.setitimer(signal.ITIMER_REAL, deadline_seconds())
 
 
 def _clear_deadline() -> None:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from nuggets.domain.host_markup import enclose
 from nuggets.domain.limits import NAME_CHARACTERS
 from nuggets.domain.records import MemoryNote
-from nuggets.filesystem.atomic_files import open_plain
+from nuggets.filesystem.atomic_files import read_if_plain
 from nuggets.filesystem.hook_files import append, hook_path
 from nuggets.interfaces.hooks import deadline_seconds
-from nuggets.interfaces.hooks.host_payload import Event
+from nuggets.interfaces.hooks.host_payload import Event, json_objects
 from nuggets.interfaces.prompt_quoting import neutralize
 from nuggets.language.text import fold_case, words
 from nuggets.operations.session_notes import session_digest
@@ -133,17 +133,5 @@ def prompts_of(entries: list[dict[str, Any]]) -> list[str]:
 
 
 def _entries(path: str, *, whole: bool) -> list[dict[str, Any]]:
-    try:
-        with open(path, "rb", opener=open_plain) as file:
-            if not whole and os.fstat(file.fileno()).st_size > TAIL_BYTES:
-                file.seek(-TAIL_BYTES, os.SEEK_END)
-            lines = file.readlines()
-    except OSError:
-        return []
-    entries = []
-    for line in lines:
-        with suppress(ValueError, RecursionError):
-            entry = json.loads(line)
-            if isinstance(entry, dict):
-                entries.append(entry)
-    return entries
+    content = read_if_plain(path)
+    return json_objects((content if whole else content[-TAIL_BYTES:]).split(b"\n"))
