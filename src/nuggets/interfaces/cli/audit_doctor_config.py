@@ -126,13 +126,9 @@ def _connection_defects() -> "list[Defect]":
     from nuggets.interfaces.connect.settings_edits import find_problems
     from nuggets.stores.base import Defect
 
-    try:
-        folder = os.getcwd()
-    except OSError:  # it was removed
-        folder = ""
-    problems = find_problems(working_directory=folder, home=os.path.expanduser("~"))
     return [
-        Defect("connection", path, problem, remedy="", harmful=False) for path, problem in problems
+        Defect("connection", path, problem, remedy="", harmful=False)
+        for path, problem in find_problems()
     ]
 
 

@@ -58,26 +58,21 @@ class Edit(NamedTuple):
 
 
 def plan_edits(
-    host: str,
-    *,
-    scope: str,
-    connecting: bool,
-    working_directory: str,
-    home: str,
-    shelf_directory: str,
-    location: str,
+    host: str, scope: str, *, connecting: bool, shelf_directory: str, location: str
 ) -> list[Edit]:
     """One edit for every file of the host, also where nothing changes. Writes nothing.
 
-    `location`: of the shelf, for the entries; "" if they need not name it.
+    `scope`: "user" or "project". `location`: of the shelf, for the entries; "" if they need not
+    name it.
     """
-    user = scope == "user"
+    user, root = scope == "user", _root(scope)
     if not user and not HOSTS[host].has_project_settings:
         raise InvalidInput(f"{host} has no settings for one project; leave out --project")
-    root = home if user else checkout_root(working_directory)
+    if not root:
+        raise InvalidInput("the current directory is gone; change into the project")
     all_entries = HOSTS[host].entries(Setup(root, user, _find_command(host, user), location))
     edits = []
-    for path, entries in by_file(all_entries).items():
+    for path, entries in _by_file(all_entries).items():
         if not user:
             _refuse_link_to_outside(root, path)
         text = read_text(path)
@@ -96,7 +91,15 @@ def plan_edits(
     return edits
 
 
-def by_file(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+def _root(scope: str) -> str:
+    """Where a host's files of this scope lie; "" if the current directory is gone."""
+    try:
+        return os.path.expanduser("~") if scope == "user" else checkout_root(os.getcwd())
+    except OSError:
+        return ""
+
+
+def _by_file(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
     """The entries of each file."""
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -335,10 +338,10 @@ def read_text(path: str) -> str | None:
 # --- which hosts are connected, and what keeps a connection from working --------------------------
 
 
-def connected_files(host: str, scope: str, *, working_directory: str, home: str) -> dict[str, str]:
+def connected_files(host: str, scope: str) -> dict[str, str]:
     """The files of this scope that have entries of Nuggets, each with the program of our server."""
     programs = {}
-    for path, entries in _files(host, scope, working_directory, home):
+    for path, entries in _files(host, scope):
         with suppress(EditError, InvalidInput):  # what cannot be read connects nothing
             text = read_text(path)
             if text is not None and has_entries(text, entries):
@@ -356,17 +359,11 @@ def _find_program(text: str, entries: Sequence[Entry]) -> str:
     return ""
 
 
-def find_problems(*, working_directory: str, home: str) -> Iterator[tuple[str, str]]:
+def find_problems() -> Iterator[tuple[str, str]]:
     """What keeps connections from working, for all projects of a user and for the project someone
-    is in, each with the file that it is in.
-
-    `working_directory`: "" if it is gone.
-    """
+    is in, each with the file that it is in."""
     for host in HOSTS:
-        user, project = (
-            connected_files(host, scope, working_directory=working_directory, home=home)
-            for scope in ("user", "project")
-        )
+        user, project = connected_files(host, "user"), connected_files(host, "project")
         if user and project:
             yield next(iter(project)), both_scopes_message(host)
         for path, program in {**user, **project}.items():
@@ -383,14 +380,11 @@ def both_scopes_message(host: str) -> str:
     )
 
 
-def _files(
-    host: str, scope: str, working_directory: str, home: str
-) -> list[tuple[str, list[Entry]]]:
-    user = scope == "user"
-    root = home if user else working_directory and checkout_root(working_directory)
+def _files(host: str, scope: str) -> list[tuple[str, list[Entry]]]:
+    user, root = scope == "user", _root(scope)
     if not user and (
-        not root or root == os.path.realpath(home) or not HOSTS[host].has_project_settings
+        root in ("", os.path.realpath(_root("user"))) or not HOSTS[host].has_project_settings
     ):
         return []
     entries = HOSTS[host].entries(Setup(root, user, ["nuggets"]))
-    return list(by_file(entries).items())
+    return list(_by_file(entries).items())
