@@ -105,14 +105,15 @@ class ServerContext:
                 self._companion.start()
         return self._shelf
 
-    def shelf_for(self, request: Any) -> "NuggetShelf":
-        """The shelf that a call works on: over HTTP that of the member who asks."""
+    def shelf_for(self, request: Any, project: str | None) -> "NuggetShelf":
+        """The shelf that a call works on: over HTTP that of the member who asks; `project`: the one
+        that the client says it works in."""
         shelf = self.shelf()
-        if request is None:
-            return shelf
-        from nuggets.interfaces.request_shelf import shelf_of_request
+        if request is not None:
+            from nuggets.interfaces.request_shelf import shelf_of_request
 
-        return shelf_of_request(request, shelf)
+            shelf = shelf_of_request(request, shelf)
+        return shelf if project is None else shelf.for_project(project)
 
     def has_shelf(self) -> bool:
         """Whether the shelf exists; opening another one would create it."""
@@ -234,14 +235,6 @@ def requested_project(ctx: "ServerRequestContext[Any, Any]") -> str | None:
     return project_from_headers(headers)
 
 
-def _resource_text(
-    context: ServerContext, uri: str, session: str, project: str | None, request: Any
-) -> str:
-    shelf = context.shelf_for(request)
-    shelf = shelf if project is None else shelf.for_project(project)
-    return resource_text(shelf, uri, session)
-
-
 async def _report_progress(session: "ServerSession", tool_name: str) -> None:
     """Tell a client that asked for progress how long a call has been running, until it ends.
 
@@ -270,7 +263,7 @@ def _resource_handlers(context: ServerContext) -> Handlers:
         project = requested_project(ctx)
         try:
             text = await context.in_turn(
-                lambda: _resource_text(context, uri, session, project, ctx.request)
+                lambda: resource_text(context.shelf_for(ctx.request, project), uri, session)
             )
         except NuggetsError as problem:
             absent = isinstance(problem, NotFound)
@@ -349,8 +342,7 @@ def _answer_call(
     except InvalidInput as problem:  # it quotes only the call
         return refusal(str(problem))
     try:
-        shelf = context.shelf_for(request).for_client(client)
-        shelf = shelf if project is None else shelf.for_project(project)
+        shelf = context.shelf_for(request, project).for_client(client)
         session = client.session
         writer = f"{shelf.client_name} {session}"
         shelf.sync_shared()
@@ -372,7 +364,7 @@ def _answer_call(
 
 def _failure_message(tool: Tool) -> str:
     """The message for a bug in a tool. It may have happened after a write."""
-    if tool.hints.read_only:
+    if tool.hints.read_only_hint:
         return (
             f"{tool.name} failed with an internal error; it changes no memory. See `nuggets doctor`"
         )
