@@ -40,7 +40,6 @@ from nuggets.language.languages import stems
 from nuggets.language.text import estimate_tokens, fold_case, one_line, shorten, tokens, words
 from nuggets.language.word_lists import stances
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.metadata_inference import is_personal
 from nuggets.operations.session_notes import session_note_id
 
 if TYPE_CHECKING:
@@ -192,6 +191,8 @@ def replace_outdated(shelf: "NuggetShelf", prompt: str) -> Done:
 def _keep(shelf: "NuggetShelf", text: str, folder: str, old: MemoryNote | None) -> Done:
     """Store a text. A fact that it replaces keeps its key, unless that is the sentence that no
     longer holds; such a fact and a note are superseded."""
+    from nuggets.operations.metadata_inference import is_personal  # few prompts store something
+
     here = shelf.project_of(folder) if folder else shelf.project
     project = "" if is_personal(text) else here
     title, nugget, supersedes = title_of(text), "prefs", {}
