@@ -1,4 +1,4 @@
-"""What a server answers to the prompt hook of another machine (`hooks/remote_prompt.py`)."""
+"""What a server answers to the prompt hook of another machine (`hooks/run_hook.py`)."""
 
 from collections.abc import Mapping
 from contextlib import suppress

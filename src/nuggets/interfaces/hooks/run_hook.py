@@ -8,10 +8,16 @@ from contextlib import suppress
 from errno import EDQUOT, ENOSPC
 from typing import TYPE_CHECKING, Any
 
-from nuggets.filesystem.hook_files import count_miss, log_problem
-from nuggets.filesystem.shelf_location import default_location, is_server
+from nuggets.domain.limits import SESSION_CHARACTERS
+from nuggets.filesystem.hook_files import (
+    count_miss,
+    host_processes,
+    log_problem,
+    record_session,
+)
+from nuggets.filesystem.shelf_location import default_location, is_server, parse_server_url
 from nuggets.interfaces.hooks import deadline_seconds
-from nuggets.interfaces.hooks.host_payload import HOST_NAMES, Event, event_of
+from nuggets.interfaces.hooks.host_payload import HOST_NAMES, PROMPT_CHARACTERS, Event, event_of
 from nuggets.interfaces.prompt_quoting import CAMEL_CASE_HOSTS, name_tools
 
 if TYPE_CHECKING:
@@ -65,9 +71,7 @@ class _Call:
             return
         if is_server(self.directory) and event.name in ("post-tool", "user-prompt"):
             if event.name == "user-prompt":
-                from nuggets.interfaces.hooks.remote_prompt import ask_server
-
-                ask_server(event, self.directory, printer, left)
+                _ask_server(event, self.directory, printer, left)
             return  # which files an agent touched is no memory of a team
         if event.name == "post-tool":
             from nuggets.interfaces.hooks.observed_files import append_files
@@ -225,3 +229,73 @@ def _clear_deadline() -> None:
     import signal
 
     signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+# --- a prompt, where a server keeps the memory ----------------------------------------------------
+#
+# One request, with as little imported as possible. The server does what `prompt_answer` does, with
+# the part of the session's diary that it needs; the diary itself stays on this machine, and files
+# that memories name are looked at here.
+
+ENTRIES = 200  # of the diary, the last ones
+_SENT = ("prompt", "shown", "at", "forgotten")  # of an entry
+
+
+def _ask_server(event: Event, url: str, say: _Printer, left: "Sequence[WaitingOrder]") -> None:
+    """Ask, print the answer, and write the diary; `left`: orders that the server now obeys."""
+    from nuggets.filesystem.git_repository import find_place
+    from nuggets.interfaces.hooks.orders import settle
+    from nuggets.interfaces.hooks.shown_memories import append_entry, read_diary, where_it_is
+    from nuggets.remote import HOOK_PATH, ServerCalls
+    from nuggets.remote.http_connection import HOOK_CONNECT_SECONDS, Unreachable
+
+    event = event._replace(session=event.session[:SESSION_CHARACTERS])
+    for process in host_processes():
+        record_session(url, process, event.session)
+    place = find_place(event.folder or os.getcwd(), url)
+    entries = read_diary(url, event.session)[-ENTRIES:]
+    calls = ServerCalls(parse_server_url(url), connect_seconds=HOOK_CONNECT_SECONDS)
+    try:
+        answer = calls.post(
+            HOOK_PATH,
+            {
+                "host": event.host,
+                "session": event.session,
+                "prompt": event.prompt[:PROMPT_CHARACTERS],
+                "place": place and [*place[:-1], list(place.folders)],
+                "project": os.environ.get("NUGGETS_PROJECT", ""),
+                "entries": [{k: v for k, v in e.items() if k in _SENT} for e in entries],
+            },
+        )
+    except Unreachable:
+        from nuggets.interfaces.hooks.event_handlers import handle_event
+
+        handle_event(event, url, say, left)  # from the copy; what the person orders is queued
+        return
+    for waiting in left:
+        settle(waiting)
+    context = str(answer.get("context", ""))
+    if answer.get("anchors"):
+        context = _add_stale_reasons(context, answer["anchors"], event.folder)
+    say(context, str(answer.get("message", "")))
+    for entry in answer.get("entries", ()):
+        if isinstance(entry, dict):
+            append_entry(url, event.session, {**entry, **where_it_is(event)})
+    calls.close()
+
+
+def _add_stale_reasons(context: str, anchors: Any, folder: str) -> str:
+    """What has changed of the files that the memories name, behind the id of each."""
+    from nuggets.domain.records import Anchor
+    from nuggets.filesystem.anchors import stale_reasons
+    from nuggets.filesystem.current_project import checkout_root
+    from nuggets.interfaces.hooks.shown_memories import safe_line
+    from nuggets.remote import decode_answer
+
+    root = checkout_root(folder)
+    known = decode_answer(anchors, dict[str, tuple[Anchor, ...]], "anchors")
+    for note_id, named in known.items():
+        reasons = stale_reasons(root, named, {})
+        marks = "".join(f", {safe_line(reason, 160)}" for reason in reasons)
+        context = context.replace(note_id, note_id + marks, 1)
+    return context
