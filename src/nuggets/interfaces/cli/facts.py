@@ -182,7 +182,7 @@ def _answer_lines(call: Call, result: RecallResult) -> list[str]:
     return [
         f"Found: {one_line(result.key)}",
         f"Value: {style(escape_controls(result.answer), 'bold')}",
-        f"Sure: {_percent(result.probability)}{_doubt(result)}",
+        f"Sure: {100 * result.probability:.0f} %{_doubt(result)}",
         f"Nugget: {one_line(result.nugget)}{marks}",
         *validity_lines(result),
         *caveat_lines(call.shelf, note),
@@ -194,10 +194,6 @@ def _answer_lines(call: Call, result: RecallResult) -> list[str]:
 def _format_age(note: MemoryNote) -> str:
     age = times.age(note.updated_at, times.now())
     return f"stored {age}" if age == "just now" else f"stored {age} ago"
-
-
-def _percent(probability: float) -> str:
-    return f"{100 * probability:.0f} %"
 
 
 def _doubt(result: RecallResult) -> str:

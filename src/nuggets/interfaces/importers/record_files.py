@@ -140,12 +140,12 @@ def read_entities(lines: Iterable[tuple[str, Json]], at: str, found: Records) ->
     notes: dict[str, Json] = {}
     relations: list[Json] = []
     for place, line in lines:
-        name = line.get("name", line.get("entityName"))
+        name, told = line.get("name", line.get("entityName")), line.get("observations", [])
         if line.get("type") == "relation":
             relations.append(line)
         elif not isinstance(name, str) or not name.strip():
             found.problems.append(f"{place}: 'name' is a text that is not empty")
-        elif not _is_texts(line.get("observations", [])):
+        elif not (isinstance(told, list) and all(isinstance(text, str) for text in told)):
             found.problems.append(f"{place}: 'observations' is a list of texts")
         else:
             if name not in notes:
@@ -162,10 +162,6 @@ def _add_observations(note: Json, line: Json) -> None:
     note["content"] = "\n".join(filter(None, texts))
     kind = str(line.get("entityType") or "").strip()
     note["tags"] += [kind] if kind and kind not in note["tags"] else []
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def _is_linked(notes: Mapping[str, Json], relation: Json, at: str) -> bool:
