@@ -188,18 +188,18 @@ MODULES = {  # command -> module of this package and what it does, in the order 
     },
 }
 
+COMMANDS = {name: known for commands in MODULES.values() for name, known in commands.items()}
 # Commands of two words.
 GROUPS = ("encoder", "member", "note", "project", "queue", "schedule", "sessions")
 
 
 def find(name: str) -> Command | None:
     """The command of that name, with its module imported."""
-    for commands in MODULES.values():
-        if name in commands:
-            module, summary = commands[name]
-            import_module(f"nuggets.interfaces.cli.{module}")
-            return DEFINED[name]._replace(summary=DEFINED[name].summary or summary)
-    return None
+    if name not in COMMANDS:
+        return None
+    module, summary = COMMANDS[name]
+    import_module(f"nuggets.interfaces.cli.{module}")
+    return DEFINED[name]._replace(summary=DEFINED[name].summary or summary)
 
 
 def split_command(words: Sequence[str]) -> tuple[str, list[str], list[str]]:

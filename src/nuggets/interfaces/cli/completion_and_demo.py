@@ -14,8 +14,8 @@ from nuggets.filesystem.current_project import current_project
 from nuggets.filesystem.processes import module_command
 from nuggets.filesystem.shelf_location import default_location, directory_of
 from nuggets.interfaces.cli import (
+    COMMANDS,
     GROUPS,
-    MODULES,
     Argument,
     Call,
     Command,
@@ -115,14 +115,13 @@ def _split_value(word: str) -> list[str]:
 def _command_lines(group: str) -> Iterator[str]:
     """The words that continue the name of a command, each with what it is."""
     known = set()
-    for commands in MODULES.values():
-        for name, (_, summary) in commands.items():
-            first, _, second = name.partition(" ")
-            if group and first == group:
-                yield f"{second}\t{summary}"
-            elif not group and first not in known:
-                known.add(first)
-                yield f"{first}\t{f'commands of {first}' if first in GROUPS else summary}"
+    for name, (_, summary) in COMMANDS.items():
+        first, _, second = name.partition(" ")
+        if group and first == group:
+            yield f"{second}\t{summary}"
+        elif not group and first not in known:
+            known.add(first)
+            yield f"{first}\t{f'commands of {first}' if first in GROUPS else summary}"
 
 
 def _argument_words(

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 from nuggets import __version__
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli import (
+    COMMANDS,
     GROUPS,
     MODULES,
     Argument,
@@ -80,7 +81,7 @@ def show_overview(name: str, before: Sequence[str], rest: Sequence[str]) -> int:
     arguments = [*before, *rest]
     wants_version = "--version" in arguments
     wants_help = wants_version or bool({"--help", "-h"} & set(arguments))
-    is_command = name in ("", *GROUPS, *_summaries())
+    is_command = name in ("", *GROUPS, *COMMANDS)
     problem = _check_global_options(before)
     if not problem and not wants_version:
         is_script = "--json" in arguments and not wants_help  # it gets an error, no overview
@@ -113,16 +114,13 @@ def help_text(name: str = "") -> str:
 
 def _group_lines(group: str) -> Iterator[str]:
     yield f"Usage: nuggets {group} COMMAND [options]\n"
-    for name, summary in _summaries().items():
-        if name.startswith(f"{group} "):
-            yield _summary_line(name, summary)
+    yield from (_summary_line(name) for name in COMMANDS if name.startswith(f"{group} "))
 
 
 def _start_lines() -> Iterator[str]:
     """What one needs, and where the rest is."""
     yield from _TITLE_LINES
-    for name in _STARTERS:
-        yield _summary_line(name, _summaries()[name])
+    yield from map(_summary_line, _STARTERS)
     yield ""
     yield "All commands: `nuggets --help`. One of them: `nuggets COMMAND --help`."
     yield "Try `nuggets demo` first."
@@ -132,19 +130,14 @@ def _overview_lines() -> Iterator[str]:
     yield from _TITLE_LINES
     for title, commands in MODULES.items():
         yield f"{title}:"
-        for name, (_, summary) in commands.items():
-            yield _summary_line(name, summary)
+        yield from map(_summary_line, commands)
         yield ""
     yield GLOBAL_HELP
     yield "\nTry `nuggets demo` first."
 
 
-def _summary_line(name: str, summary: str) -> str:
-    return f"  {name:{max(map(len, _summaries()))}}  {summary}"
-
-
-def _summaries() -> dict[str, str]:
-    return {name: summary for group in MODULES.values() for name, (_, summary) in group.items()}
+def _summary_line(name: str) -> str:
+    return f"  {name:{max(map(len, COMMANDS))}}  {COMMANDS[name][1]}"
 
 
 def _check_global_options(options: Sequence[str]) -> str:
@@ -170,10 +163,10 @@ def unknown_command_message(name: str) -> str:
 def _suggest_commands(name: str) -> list[str]:
     """Commands with the same meaning, else one with a similar name."""
     suggestions = [_SYNONYMS[name]] if name in _SYNONYMS else []
-    suggestions += [command for command in _summaries() if command.split()[-1] == name]
+    suggestions += [command for command in COMMANDS if command.split()[-1] == name]
     if suggestions:
         return suggestions
-    close = closest_name(name, _summaries())
+    close = closest_name(name, COMMANDS)
     return [close] if close else []
 
 
