@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nuggets.domain import times
@@ -92,9 +93,9 @@ def _answer_prompt(
     orders = [*own, *older[:OLDER_ORDERS]]  # what the person just said comes first
     entries, compare = read_diary(directory, event.session), None
     if shelf.has_encoder:
-        from nuggets.interfaces.hooks.prompt_meaning import PromptMeaning
+        from nuggets.interfaces.hooks.prompt_meaning import compare_meaning
 
-        compare = PromptMeaning(shelf, directory, say.explain).compare
+        compare = partial(compare_meaning, shelf, directory, say.explain)
     say(*answer_prompt(shelf, event, entries, record, say, compare, orders))
 
 

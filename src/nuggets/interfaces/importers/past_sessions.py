@@ -30,28 +30,12 @@ from nuggets.operations.session_notes import NUGGET, PREVIOUS, SessionRecord, ne
 
 
 def add_session(
-    found: Records,
-    *,
-    session: str,
-    host: str,
-    steps: Iterable[Step],
-    started: str,
-    ended: str,
-    place: str,
-    folder: str = "",
+    found: Records, place: str, steps: Iterable[Step], *, folder: str = "", **about: str
 ) -> None:
     """The note of a session; one in which nothing was asked gets none, and none is kept that ended
-    before those of live sessions are dropped."""
-    record = make_record(
-        steps,
-        session=session,
-        host=host,
-        folder=folder,
-        project=found.project_of(folder) if folder else "",
-        started=started,
-        ended=ended,
-    )
-    add_record(record, place, found)
+    before those of live sessions are dropped. `about`: its id, its host, and when it was."""
+    project = found.project_of(folder) if folder else ""
+    add_record(make_record(steps, folder=folder, project=project, **about), place, found)
 
 
 def add_record(record: SessionRecord | None, place: str, found: Records) -> None:
@@ -78,12 +62,12 @@ def read_transcripts(paths: Sequence[str], found: Records) -> None:
         modified = moment(modification_time(path), "")  # if its host writes no times
         add_session(
             found,
+            path,
+            transcript.steps,
             session=transcript.session or os.path.splitext(os.path.basename(path))[0],
             host=transcript.host,
-            steps=transcript.steps,
             started=transcript.started or modified,
             ended=transcript.ended or modified,
-            place=path,
             folder=transcript.folder,
         )
 
@@ -252,12 +236,12 @@ def add_conversation(record: Json, place: str, at: str, found: Records) -> None:
     host = "chatgpt" if is_tree else "claude"
     add_session(
         found,
+        place,
+        [step for _, step in messages],
         session=f"{host} {called or (record.get('title', record.get('name')), created)}",
         host=host,
-        steps=[step for _, step in messages],
         started=created or next(iter(times), updated),
         ended=times[-1] if times else updated,
-        place=place,
     )
 
 

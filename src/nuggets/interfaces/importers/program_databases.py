@@ -228,12 +228,12 @@ def _read_sessions(
         started = _time(row.get("time_created"), at)
         add_session(
             found,
+            f"session {session}",
+            read_sent_transcript("opencode", sent).steps,
             session=session,
             host="opencode",
-            steps=read_sent_transcript("opencode", sent).steps,
             started=started,
             ended=_time(row.get("time_updated"), started),
-            place=f"session {session}",
             folder=str(row.get("directory") or ""),
         )
 
