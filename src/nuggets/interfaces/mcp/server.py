@@ -1,7 +1,7 @@
 """The MCP server. It answers the handshake before it opens the shelf."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import anyio
@@ -183,9 +183,6 @@ def _tool_handlers(context: ServerContext, tools: Sequence[Tool]) -> Handlers:
     aliases = {json_name(name): tool for name, tool in offered.items()}  # accepted, not listed
     listed = types.ListToolsResult(tools=[tool_to_protocol(tool) for tool in tools])
 
-    async def all_tools(ctx: Any, params: Any) -> types.ListToolsResult:
-        return listed
-
     async def call(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = offered.get(params.name) or aliases.get(params.name)
         if tool is None:
@@ -202,7 +199,14 @@ def _tool_handlers(context: ServerContext, tools: Sequence[Tool]) -> Handlers:
             tasks.cancel_scope.cancel()
         return _name_tools(answer, agent_name(ctx))
 
-    return {"on_list_tools": all_tools, "on_call_tool": call}
+    return {"on_list_tools": _always(listed), "on_call_tool": call}
+
+
+def _always(answer: T) -> Callable[[Any, Any], Awaitable[T]]:
+    async def handler(ctx: Any, params: Any) -> T:
+        return answer
+
+    return handler
 
 
 def _name_tools(answer: types.CallToolResult, host: str) -> types.CallToolResult:
@@ -252,12 +256,6 @@ async def _report_progress(session: "ServerSession", tool_name: str) -> None:
 
 
 def _resource_handlers(context: ServerContext) -> Handlers:
-    async def all_resources(ctx: Any, params: Any) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=[MEMORY, SESSIONS])
-
-    async def templates(ctx: Any, params: Any) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=[NOTE])
-
     async def read(ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         session, uri = context.session(ctx), str(params.uri)
         project = requested_project(ctx)
@@ -274,16 +272,15 @@ def _resource_handlers(context: ServerContext) -> Handlers:
         )
 
     return {
-        "on_list_resources": all_resources,
-        "on_list_resource_templates": templates,
+        "on_list_resources": _always(types.ListResourcesResult(resources=[MEMORY, SESSIONS])),
+        "on_list_resource_templates": _always(
+            types.ListResourceTemplatesResult(resource_templates=[NOTE])
+        ),
         "on_read_resource": read,
     }
 
 
 def _prompt_handlers() -> Handlers:
-    async def all_prompts(ctx: Any, params: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=list(PROMPTS))
-
     async def get(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         try:
             text = prompt_text(params.name, (params.arguments or {}).get("topic", ""))
@@ -293,7 +290,8 @@ def _prompt_handlers() -> Handlers:
             messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))]
         )
 
-    return {"on_list_prompts": all_prompts, "on_get_prompt": get}
+    listed = types.ListPromptsResult(prompts=list(PROMPTS))
+    return {"on_list_prompts": _always(listed), "on_get_prompt": get}
 
 
 def serve_stdio(context: ServerContext, tools: Sequence[Tool] = FEW_TOOLS) -> None:
