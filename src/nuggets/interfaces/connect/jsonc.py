@@ -135,7 +135,8 @@ def remove(text: str, path: Sequence[str | int]) -> str:
     end = child.node.end
     line_end = text.find("\n", start, child.start)
     follows_comment = line_end >= 0 and "//" in text[text.rfind("\n", 0, start) + 1 : start]
-    if follows_comment and not _is_last_on_line(text, end):
+    is_last_on_line = text[end:].lstrip(" \t,")[:1] in ("\n", "\r")
+    if follows_comment and not is_last_on_line:
         start = line_end + 1  # else the comment would swallow what follows
     next_sign = _skip_blanks(text, end)
     if text[next_sign] == ",":
@@ -197,10 +198,6 @@ def _indent_unit(text: str) -> str:
 def _indent_at(text: str, position: int) -> str:
     line = text[text.rfind("\n", 0, position) + 1 : position]
     return line[: len(line) - len(line.lstrip())]
-
-
-def _is_last_on_line(text: str, position: int) -> bool:
-    return text[position:].lstrip(" \t,")[:1] in ("\n", "\r")
 
 
 def _skip_blanks(text: str, position: int) -> int:

@@ -119,13 +119,10 @@ def _refuse_link_to_outside(root: str, path: str) -> None:
 
 def diff(edit: Edit) -> Iterator[str]:
     """The lines of a unified diff."""
-    before = (edit.before or "").splitlines()
-    after = (edit.after or "").splitlines()
-    names = (
-        edit.path if edit.before is not None else "/dev/null",
-        edit.path if edit.after is not None else "/dev/null",
-    )
-    yield from difflib.unified_diff(before, after, *names, lineterm="", n=2)
+    texts = (edit.before, edit.after)
+    before, after = ((text or "").splitlines() for text in texts)
+    old, new = (edit.path if text is not None else "/dev/null" for text in texts)
+    yield from difflib.unified_diff(before, after, old, new, lineterm="", n=2)
 
 
 def apply_edits(edits: Sequence[Edit], shelf_directory: str, *, connecting: bool) -> list[str]:

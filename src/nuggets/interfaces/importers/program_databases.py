@@ -8,6 +8,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -212,7 +213,7 @@ ReadMessages = Callable[[Tables, str], Iterator[tuple[Any, Json]]]  # each with 
 
 
 def _read_sessions(
-    tables: Tables, table: str, messages: ReadMessages, at: str, found: Records
+    table: str, messages: ReadMessages, tables: Tables, at: str, found: Records
 ) -> None:
     since = purge_time(found.directory)  # nothing that was erased may come back
     for row in tables.rows(table):
@@ -275,18 +276,12 @@ def _parts(row: Row, message: Json) -> Iterator[Json]:
             yield {**part}
 
 
-OPENCODE = Program(
-    "opencode",
-    "session",
-    frozenset(("id", "directory", "time_created")),
-    lambda tables, at, found: _read_sessions(tables, "session", _messages, at, found),
-)
-OPENCODE_2 = Program(
-    "opencode",
-    "session_v2",
-    frozenset(("id", "directory", "time_created")),
-    lambda tables, at, found: _read_sessions(tables, "session_v2", _messages_2, at, found),
-)
+def _opencode(table: str, messages: ReadMessages) -> Program:
+    needed = frozenset(("id", "directory", "time_created"))
+    return Program("opencode", table, needed, partial(_read_sessions, table, messages))
+
+
+OPENCODE, OPENCODE_2 = _opencode("session", _messages), _opencode("session_v2", _messages_2)
 
 
 # --- which program wrote a database ---------------------------------------------------------------
