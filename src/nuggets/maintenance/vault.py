@@ -116,12 +116,7 @@ class _Intake(NamedTuple):
 class Vault:
     """One folder."""
 
-    def __init__(
-        self,
-        context: ShelfContext,
-        folder: str,
-        report: Report,
-    ) -> None:
+    def __init__(self, context: ShelfContext, folder: str, report: Report) -> None:
         self._context = context
         self._transactions = context.transactions
         self._folder = folder

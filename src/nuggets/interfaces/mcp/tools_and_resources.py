@@ -182,13 +182,8 @@ def resource_text(shelf: "NuggetShelf", uri: str, session: str) -> str:
 
 
 def _fence_note(shelf: "NuggetShelf", note: MemoryNote) -> str:
-    return fence_note(
-        note,
-        note.content,
-        project=shelf.project,
-        now=times.now(),
-        caveats=shelf.caveats(note),
-    )
+    caveats = shelf.caveats(note)
+    return fence_note(note, note.content, project=shelf.project, now=times.now(), caveats=caveats)
 
 
 # --- translation ----------------------------------------------------------------------------------
