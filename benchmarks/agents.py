@@ -79,7 +79,7 @@ def filled(directory: str, project: str, count: int) -> None:
 
 def hook(event: str, directory: str, sent: dict[str, Any], times: int) -> float:
     """What one call of a hook costs."""
-    command = [PYTHON, "-m", "nuggets.interfaces.hooks", event]
+    command = [PYTHON, "-m", "nuggets", "hook", event]
     environ = {**os.environ, "NUGGETS_DIR": directory, "NUGGETS_HOOK_SECONDS": "20"}
     return cpu_ms(command, times, input=json.dumps(sent).encode(), env=environ)
 
@@ -157,7 +157,7 @@ def _prompt_seconds(directory: str, sent: dict[str, Any]) -> tuple[float, float,
     environ = {**os.environ, "NUGGETS_DIR": directory, "NUGGETS_HOOK_SECONDS": "20"}
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     with subprocess.Popen(
-        [PYTHON, "-m", "nuggets.interfaces.hooks", "user-prompt"],
+        [PYTHON, "-m", "nuggets", "hook", "user-prompt"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environ,

@@ -85,7 +85,7 @@ def hook(
     raw = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
     inherited = {name: value for name, value in os.environ.items() if not _of_a_host(name)}
     env = {**inherited, **PATIENT, "NUGGETS_DIR": str(directory), **(environ or {})}
-    return run("nuggets.interfaces.hooks", event, *options, given=raw, env=env)
+    return run("nuggets", "hook", event, *options, given=raw, env=env)
 
 
 def _of_a_host(variable: str) -> bool:

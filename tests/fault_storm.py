@@ -233,7 +233,7 @@ def use_hooks(storm: Storm, name: str) -> None:
         payload = {"session_id": key, "prompt": f"What is the value of {key}? Remember: use tabs."}
         for event in ("session-start", "user-prompt", "stop"):
             with storm.process(
-                *(sys.executable, "-P", "-m", "nuggets.interfaces.hooks", event),
+                *(sys.executable, "-P", "-m", "nuggets", "hook", event),
                 variables={"MEMORY_REFLECTION_DAILY": "0"},
             ) as process:
                 answer = process.communicate(json.dumps(payload))[0]

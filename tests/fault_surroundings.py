@@ -24,7 +24,7 @@ from nuggets.shelf import NuggetShelf
 
 COMMAND = (sys.executable, "-P", "-m", "nuggets")
 PROMPT = '{"session_id": "s", "prompt": "Remember that we use tabs. Which editor?"}'
-HOOK = (sys.executable, "-P", "-m", "nuggets.interfaces.hooks", "user-prompt")
+HOOK = (sys.executable, "-P", "-m", "nuggets", "hook", "user-prompt")
 NO_DAILY_PASS = {"MEMORY_REFLECTION_DAILY": "0", "NUGGETS_HOOK_SECONDS": "60"}
 
 

@@ -5,7 +5,7 @@ from datetime import date, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nuggets.maintenance.daily_schedule import Hours, is_due, is_quiet, next_run
+from nuggets.maintenance import Hours, is_due, is_quiet, next_run
 
 DAY = date(2026, 3, 10)
 NINE = datetime(2026, 3, 10, 9, 0)

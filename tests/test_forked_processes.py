@@ -20,7 +20,7 @@ CALLS = (
     ("nuggets", "recall", "port"),
     ("nuggets", "recall", "no such key"),
     ("nuggets", "no-such-command"),
-    ("nuggets.interfaces.hooks", "user-prompt"),
+    ("nuggets", "hook", "user-prompt"),
 )
 
 

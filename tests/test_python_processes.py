@@ -21,9 +21,9 @@ SOURCE = Path(nuggets.__file__).parent
 THE_ONE_WAY = "filesystem/processes.py"
 STARTS_PROCESSES = {  # what each of them starts
     "filesystem/processes.py",  # git
-    "interfaces/cli/demo.py",
+    "interfaces/cli/completion_and_demo.py",
     "interfaces/cli/notes.py",  # the user's editor
-    "interfaces/hooks/daily_pass.py",
+    "interfaces/hooks/event_handlers.py",
     "interfaces/scheduler.py",  # systemctl, launchctl, crontab
     "encoder/installation.py",  # pip or uv
     "stores/exports/refresher.py",
@@ -102,7 +102,7 @@ def test_a_process_of_a_hook_runs_no_file_of_the_shelf_or_the_folder(
 ) -> None:
     shelf = tmp_path / "shelf"
     set_traps(shelf, sprung)
-    program = "import sys; from nuggets.interfaces.hooks.daily_pass import start_exchange"
+    program = "import sys; from nuggets.interfaces.hooks.event_handlers import start_exchange"
     subprocess.run(  # a process of its own, as hooks are: nobody waits for what it starts
         [sys.executable, "-P", "-c", f"{program}; start_exchange(sys.argv[1], 'sync')", str(shelf)],
         cwd="/",

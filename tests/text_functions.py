@@ -17,8 +17,8 @@ from nuggets.interfaces.connect import EditError, jsonc
 from nuggets.interfaces.hooks import (
     help_probability,
     host_payload,
-    memory_lines,
     orders,
+    shown_memories,
 )
 from nuggets.interfaces.importers import ReadFile, Records, markdown_files
 from nuggets.interfaces.importers.markdown_files import read_instructions
@@ -176,7 +176,7 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         ),
         lambda words: help_probability.says(_note(words), words),
     ),
-    "interfaces/hooks/memory_lines.py": (lambda words: memory_lines.safe_line(words, 300),),
+    "interfaces/hooks/shown_memories.py": (lambda words: shown_memories.safe_line(words, 300),),
     "interfaces/importers/markdown_files.py": (_import_instructions, _import_markdown),
     "interfaces/prompt_quoting.py": (
         lambda text: prompt_quoting.name_tools(text, "pi"),

@@ -33,7 +33,7 @@ def run_command(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     if arguments[:1] == ["__complete"]:
-        from nuggets.interfaces.cli.shell_completion import print_words
+        from nuggets.interfaces.cli.completion_and_demo import print_words
 
         return print_words(arguments[1:])
     name, before, rest = split_command(arguments)

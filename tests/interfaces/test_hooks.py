@@ -507,7 +507,7 @@ def test_an_agent_is_told_though_the_disk_is_full(
     sent = {"session_id": "s", "cwd": str(project), "prompt": "where is the auth middleware?"}
 
     # no file may grow, which is what a full disk comes to
-    full = 'ulimit -f 0; exec "$0" -m nuggets.interfaces.hooks "$1"'
+    full = 'ulimit -f 0; exec "$0" -m nuggets hook "$1"'
     done = subprocess.run(
         ["sh", "-c", full, sys.executable, event],
         input=json.dumps(sent).encode(),
@@ -543,7 +543,7 @@ def test_a_host_that_never_closes_its_pipe_waits_one_second_and_the_miss_is_coun
     reading, writing = os.pipe()
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "nuggets.interfaces.hooks", "user-prompt"],
+            [sys.executable, "-m", "nuggets", "hook", "user-prompt"],
             stdin=reading,
             capture_output=True,
             env={**os.environ, "NUGGETS_DIR": str(shelf_directory)},
@@ -561,7 +561,7 @@ def test_a_host_that_stopped_listening_is_no_error(shelf_directory: Path, projec
     with shelf_of(shelf_directory, project) as shelf:
         shelf.create_note("project", "Auth", "JWT with RS256")
     with subprocess.Popen(
-        [sys.executable, "-m", "nuggets.interfaces.hooks", "session-start"],
+        [sys.executable, "-m", "nuggets", "hook", "session-start"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -118,7 +118,7 @@ def test_the_server_learns_the_conversation_though_a_shell_stands_between(
 ) -> None:
     # a shell that has something left to do waits for the hook; dash always does
     subprocess.run(
-        ["sh", "-c", '"$0" -m nuggets.interfaces.hooks session-start; :', sys.executable],
+        ["sh", "-c", '"$0" -m nuggets hook session-start; :', sys.executable],
         input=json.dumps({"session_id": "talk-7", "cwd": str(project)}).encode(),
         env={**os.environ, **PATIENT, "NUGGETS_DIR": str(shelf_directory)},
         check=True,

@@ -10,7 +10,6 @@ import pytest
 
 from agent_doors import hook, repository
 from command_line import run_process
-from nuggets.interfaces.hooks.memory_orders import LINE_TOKENS, ask_model, title_of
 from nuggets.interfaces.hooks.orders import (
     ASK_WHAT,
     LEAST_LASTING,
@@ -21,6 +20,7 @@ from nuggets.interfaces.hooks.orders import (
     read_orders,
     waiting_orders,
 )
+from nuggets.interfaces.hooks.prompt_answer import LINE_TOKENS, ask_model, title_of
 from nuggets.language.text import estimate_tokens
 from nuggets.operations.metadata_inference import is_personal
 from nuggets.shelf import NuggetShelf

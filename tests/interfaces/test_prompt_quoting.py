@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from nuggets.domain.host_markup import carries_mark, inert
-from nuggets.interfaces.hooks.memory_lines import safe_line
 from nuggets.interfaces.hooks.session_start import start_context
+from nuggets.interfaces.hooks.shown_memories import safe_line
 from nuggets.interfaces.prompt_quoting import fence
 from nuggets.language.text import one_line, visible
 from nuggets.shelf import NuggetShelf

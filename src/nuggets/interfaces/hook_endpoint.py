@@ -1,4 +1,4 @@
-"""What a server answers to the prompt hook of another machine (`hooks/remote_prompt.py`)."""
+"""What a server answers to the prompt hook of another machine (`hooks/run_hook.py`)."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -10,8 +10,8 @@ from starlette.types import Receive, Scope, Send
 from nuggets.domain.codec import to_json
 from nuggets.domain.limits import ADDRESS_CHARACTERS, Address, Limit, Session
 from nuggets.errors import InvalidInput
-from nuggets.interfaces.hooks.event_handlers import answer_prompt
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
+from nuggets.interfaces.hooks.prompt_answer import answer_prompt
 from nuggets.interfaces.request_shelf import shelf_of_request
 from nuggets.interfaces.rest.shelf_endpoint import answer_message
 from nuggets.named_tuple import NamedTuple

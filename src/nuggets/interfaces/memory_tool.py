@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from nuggets.domain.limits import NAME_CHARACTERS, Limit
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
-from nuggets.interfaces.json_schemas import Parameters, parameters_of
+from nuggets.interfaces.json_schemas import parameters_of
 from nuggets.shelf import NuggetShelf
 
 ROOT = "/memories"
@@ -36,14 +36,6 @@ class MemoryTool:
     def __init__(self, shelf: NuggetShelf, nugget: str = NUGGET) -> None:
         self._shelf = shelf
         self._nugget = nugget
-        self._commands: dict[str, Callable[..., str]] = {
-            "view": self._view,
-            "create": self._create,
-            "str_replace": self._replace,
-            "insert": self._insert,
-            "delete": self._delete,
-            "rename": self._rename,
-        }
 
     def tool_result(self, tool_use_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """The block that answers a call of the model; an error is told to it."""
@@ -57,11 +49,11 @@ class MemoryTool:
     def run(self, given: Mapping[str, Any]) -> str:
         """Carry out a command; `given`: the input of the call."""
         name = given.get("command") if isinstance(given, Mapping) else None
-        if not isinstance(name, str) or name not in self._commands:
-            raise InvalidInput(f"the command is one of {', '.join(self._commands)}")
+        if not isinstance(name, str) or name not in _COMMANDS:
+            raise InvalidInput(f"the command is one of {', '.join(_COMMANDS)}")
         arguments = {key: value for key, value in given.items() if key != "command"}
-        run = self._commands[name]
-        return run(**_parameters(run).read(arguments, name))
+        run = _COMMANDS[name]
+        return run(self, **parameters_of(run).read(arguments, name))
 
     # --- the commands, with what the model sends for each -----------------------------------
 
@@ -196,9 +188,14 @@ class MemoryTool:
         return path
 
 
-def _parameters(command: Callable[..., str]) -> Parameters:
-    """What the model may send for a command."""
-    return parameters_of(getattr(MemoryTool, command.__name__))
+_COMMANDS: dict[str, Callable[..., str]] = {
+    "view": MemoryTool._view,
+    "create": MemoryTool._create,
+    "str_replace": MemoryTool._replace,
+    "insert": MemoryTool._insert,
+    "delete": MemoryTool._delete,
+    "rename": MemoryTool._rename,
+}
 
 
 def _relative(path: str) -> str:

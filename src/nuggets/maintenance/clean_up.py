@@ -1,6 +1,6 @@
 """The clean-up of a shelf: what a person should look at, one pass, and the daily run.
 
-When it is due is in `daily_schedule`, what a pass changes in `reflection/`.
+When it is due is in the package above, what a pass changes in `reflection/`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,8 +16,7 @@ from nuggets.domain.records import Changes, DailyRun, MemoryNote, ReflectionResu
 from nuggets.domain.times import iso, parse
 from nuggets.errors import StoreBusy, StoreError
 from nuggets.language.text import fold_case
-from nuggets.maintenance import ShelfContext, reflection
-from nuggets.maintenance.daily_schedule import Hours, is_due, next_run
+from nuggets.maintenance import Hours, ShelfContext, next_run, reflection
 from nuggets.maintenance.promotion import MemoryFiles
 from nuggets.maintenance.purge import Purge
 from nuggets.named_tuple import NamedTuple
@@ -195,8 +194,7 @@ class CleanUp:
 
     def run_daily(self, now: datetime) -> DailyRun | None:
         """The daily clean-up, if it is due at this local time and nobody else has run it today."""
-        is_on = self._context.settings["reflection_daily"]
-        if not is_on or not is_due(now, self._last_run_date(), self._hours()):
+        if not self._context.settings["reflection_daily"] or self.next_run(now) > now:
             return None
         self._transactions.settle()
         today = now.date()
@@ -238,15 +236,11 @@ class CleanUp:
 
     def next_run(self, now: datetime) -> datetime:
         """When the next one is due, in local time."""
-        return next_run(now, self._last_run_date(), self._hours())
+        return next_run(now, self._last_run_date(), Hours.from_settings(self._context.settings))
 
     def _last_run_date(self) -> date | None:
         run = self.last_run()
         return date.fromisoformat(run.date) if run else None
-
-    def _hours(self) -> Hours:
-        names = ("reflection_hour", "reflection_minute", "quiet_hours_start", "quiet_hours_end")
-        return Hours(*(self._context.settings[name] for name in names))
 
     # --- what a person should look at -------------------------------------------------------
 

@@ -164,7 +164,6 @@ FILE_FORMS: dict[str, Callable[[Iterable[MemoryNote]], Iterator[bytes]]] = {
 
 _MARKDOWN = ("markdown", "obsidian", "okf")
 FORMS = ("json", *_MARKDOWN, *FILE_FORMS)
-_DIRECTORIES = ("json", *_MARKDOWN)  # forms of several files
 _STEP = 1000  # notes between two reports
 Report = Callable[[str], None]
 
@@ -219,7 +218,7 @@ def export_notes(
             files = markdown_files(notes, form)
         else:
             files = iter([("", FILE_FORMS[form](notes()))])
-        count = _write_files(target, files, is_directory=form in _DIRECTORIES, dry_run=dry_run)
+        count = _write_files(target, files, is_directory=form not in FILE_FORMS, dry_run=dry_run)
         return Exported(form, target, total, count)
 
 

@@ -338,10 +338,7 @@ def _new_links(now: MemoryNote, after: MemoryNote) -> list[NoteLink]:
 
 
 def _as_before(
-    commit: Commit,
-    before: MemoryNote,
-    after: MemoryNote | None,
-    now: MemoryNote | None,
+    commit: Commit, before: MemoryNote, after: MemoryNote | None, now: MemoryNote | None
 ) -> MemoryNote:
     """The note as it was before the commit, with the recalls, links and inspections since; hits
     that a merge added are removed again."""

@@ -116,12 +116,7 @@ class _Intake(NamedTuple):
 class Vault:
     """One folder."""
 
-    def __init__(
-        self,
-        context: ShelfContext,
-        folder: str,
-        report: Report,
-    ) -> None:
+    def __init__(self, context: ShelfContext, folder: str, report: Report) -> None:
         self._context = context
         self._transactions = context.transactions
         self._folder = folder
@@ -336,7 +331,9 @@ class Vault:
         except OSError as problem:
             raise unwritable(self._folder, problem) from problem
         if not dry_run:
-            self._save_register(_Register(at, entries))
+            shape = {path: list(entry) for path, entry in entries.items()}
+            register_json = {"folder": self._folder, "at": at, "files": shape}
+            save_register(self._register_path, register_json)
         return written, deleted
 
     def _paths(
@@ -425,9 +422,3 @@ class Vault:
             return _Register(shape["at"], files)
         except (AttributeError, LookupError, TypeError):
             return _Register("", {})  # then every file is compared with its note
-
-    def _save_register(self, register: _Register) -> None:
-        files = {path: list(entry) for path, entry in register.files.items()}
-        save_register(
-            self._register_path, {"folder": self._folder, "at": register.at, "files": files}
-        )

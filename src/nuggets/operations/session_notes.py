@@ -16,7 +16,7 @@ from nuggets.errors import InvalidInput, NotFound
 from nuggets.language.text import fold_case, is_unspaced, tokens
 from nuggets.language.word_lists import assent_words, conversation_words, stop_words
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations import argument_checks, notes_and_links
+from nuggets.operations import argument_checks
 
 NUGGET = "sessions"
 PREVIOUS = "previous session"  # reason of the link to it
@@ -84,6 +84,8 @@ def keep_session(state: State, record: SessionRecord, now: str, oldest: str) -> 
     A new note is linked to the project's session before it. `oldest`: notes of sessions that
     ended before this time are dropped; "" drops none.
     """
+    from nuggets.operations import notes_and_links  # a prompt hook writes no note of a session
+
     note_id = session_note_id(record.session)
     current = state.notes.get(note_id)
     if current is not None:
@@ -108,6 +110,8 @@ def keep_session(state: State, record: SessionRecord, now: str, oldest: str) -> 
 
 def new_session_note(record: SessionRecord, now: str) -> MemoryNote:
     """The note of a session, archived, and without links."""
+    from nuggets.operations import notes_and_links
+
     given = GraphNoteMetaInput(
         scope="session",
         type="note",

@@ -179,27 +179,27 @@ MODULES = {  # command -> module of this package and what it does, in the order 
         "backup": ("import_export_backup", "copy the whole shelf into one checked file"),
         "restore": ("import_export_backup", "replace the shelf by a backup; the old one is kept"),
         "audit": ("audit_doctor_config", "find duplicates, contradictions, secrets, stale notes"),
-        "demo": ("demo", "see it work in a temporary directory"),
+        "demo": ("completion_and_demo", "see it work in a temporary directory"),
         "doctor": ("audit_doctor_config", "check files and links, and with --fix repair them"),
         "config": ("audit_doctor_config", "show settings and their origins, or change one"),
-        "completion": ("shell_completion", "print the completion script for your shell"),
+        "completion": ("completion_and_demo", "print the completion script for your shell"),
         "help": ("parsing_and_help", "show all commands, or how to use one"),
         "version": ("parsing_and_help", "print the version"),
     },
 }
 
+COMMANDS = {name: known for commands in MODULES.values() for name, known in commands.items()}
 # Commands of two words.
 GROUPS = ("encoder", "member", "note", "project", "queue", "schedule", "sessions")
 
 
 def find(name: str) -> Command | None:
     """The command of that name, with its module imported."""
-    for commands in MODULES.values():
-        if name in commands:
-            module, summary = commands[name]
-            import_module(f"nuggets.interfaces.cli.{module}")
-            return DEFINED[name]._replace(summary=DEFINED[name].summary or summary)
-    return None
+    if name not in COMMANDS:
+        return None
+    module, summary = COMMANDS[name]
+    import_module(f"nuggets.interfaces.cli.{module}")
+    return DEFINED[name]._replace(summary=DEFINED[name].summary or summary)
 
 
 def split_command(words: Sequence[str]) -> tuple[str, list[str], list[str]]:

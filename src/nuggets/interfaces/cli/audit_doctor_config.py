@@ -126,14 +126,9 @@ def _connection_defects() -> "list[Defect]":
     from nuggets.interfaces.connect.settings_edits import find_problems
     from nuggets.stores.base import Defect
 
-    try:
-        folder = os.getcwd()
-    except OSError:  # it was removed
-        folder = ""
-    problems = find_problems(working_directory=folder, home=os.path.expanduser("~"))
     return [
-        Defect("connection", problem.path, problem.text, remedy="", harmful=False)
-        for problem in problems
+        Defect("connection", path, problem, remedy="", harmful=False)
+        for path, problem in find_problems()
     ]
 
 
@@ -164,37 +159,24 @@ def _config(call: Call) -> Outcome:
 
 def _show_settings(call: Call) -> Outcome:
     settings = call.settings
-    shape = [
-        {
-            "name": setting.name,
-            "value": _shown_value(settings, setting),
-            "origin": settings.origins[setting.name],
-            "variable": setting.variable,
-            "meaning": setting.meaning,
-        }
-        for setting in SETTINGS
-    ]
-    lines = []
+    shape, lines = [], []
     for setting in SETTINGS:
-        value = one_line(str(_shown_value(settings, setting))) or '""'
-        origin = one_line(f"({settings.origins[setting.name]})")
-        lines.append(f"{setting.name} = {style(value, 'bold')}  {style(origin, 'dim')}")
+        value, origin = settings[setting.name], settings.origins[setting.name]
+        value = shown_location(value) if setting.name == "dir" else value
+        about = {"variable": setting.variable, "meaning": setting.meaning}
+        shape.append({"name": setting.name, "value": value, "origin": origin, **about})
+        shown = style(one_line(str(value)) or '""', "bold")
+        lines.append(f"{setting.name} = {shown}  {style(one_line(f'({origin})'), 'dim')}")
         lines += wrap_lines(f"{setting.variable}: {setting.meaning}", "    ")
     return Outcome(shape, lines)
 
 
-def _shown_value(settings: Settings, setting: Setting) -> object:
-    value = settings[setting.name]
-    return shown_location(value) if setting.name == "dir" else value
-
-
 def _setting(name: str) -> Setting:
-    for setting in SETTINGS:
-        if setting.name == name:
-            return setting
-    names = [setting.name for setting in SETTINGS]
-    close = closest_name(name, names)
-    hint = f"did you mean {close}?" if close else f"there are: {', '.join(names)}"
+    known = {setting.name: setting for setting in SETTINGS}
+    if name in known:
+        return known[name]
+    close = closest_name(name, known)
+    hint = f"did you mean {close}?" if close else f"there are: {', '.join(known)}"
     raise InvalidInput(f"there is no setting {name!r}; {hint}")
 
 

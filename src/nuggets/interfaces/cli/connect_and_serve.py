@@ -131,13 +131,12 @@ def _withdraw_blocks(call: Call) -> list[str]:
     from nuggets.domain.marks import INSTRUCTION_FILES
     from nuggets.interfaces.connect.settings_edits import connected_files
 
-    host, here = call.options.host, os.getcwd()
-    name, home = INSTRUCTION_FILES.get(host, ""), os.path.expanduser("~")
+    name = INSTRUCTION_FILES.get(call.options.host, "")
     blocks = [path for path in call.shelf.promoted_blocks() if os.path.basename(path) == name]
     if call.options.project:
-        blocks = [path for path in blocks if os.path.dirname(path) == checkout_root(here)]
+        blocks = [path for path in blocks if os.path.dirname(path) == checkout_root(os.getcwd())]
     is_needed = any(
-        connected_files(other, scope, working_directory=here, home=home)
+        connected_files(other, scope)
         for other, file in INSTRUCTION_FILES.items()
         for scope in ("user", "project")
         if file == name
@@ -155,19 +154,12 @@ def _edit_host_files(call: Call, *, connecting: bool) -> Outcome:
     )
 
     options = call.options
-    home = os.path.expanduser("~")
-    scope = "project" if options.project else "user"
+    scope, other_scope = ("project", "user") if options.project else ("user", "project")
     if connecting:
         check_extra("mcp", "the MCP server")
     directory, location = _shelf_locations(call.settings, scope)
     edits = plan_edits(
-        options.host,
-        scope=scope,
-        connecting=connecting,
-        working_directory=os.getcwd(),
-        home=home,
-        shelf_directory=directory,
-        location=location,
+        options.host, scope, connecting=connecting, shelf_directory=directory, location=location
     )
     changes = [edit for edit in edits if edit.before != edit.after]
     lines = []
@@ -193,8 +185,7 @@ def _edit_host_files(call: Call, *, connecting: bool) -> Outcome:
     if changes and connecting and scope == "project" and not is_repository(current_project()):
         directory = escape_controls(os.getcwd())
         warn(f"Not a git repository: {options.host} is connected only in {directory}.")
-    other_scope = "user" if scope == "project" else "project"
-    also_in = connected_files(options.host, other_scope, working_directory=os.getcwd(), home=home)
+    also_in = connected_files(options.host, other_scope)
     if connecting and also_in:
         warn(f"{both_scopes_message(options.host)}.")
     shape = {
@@ -202,7 +193,7 @@ def _edit_host_files(call: Call, *, connecting: bool) -> Outcome:
         "scope": scope,
         "dryRun": options.dry_run,
         "files": [edit.path for edit in changes],
-        "alsoConnectedIn": also_in,
+        "alsoConnectedIn": list(also_in),
     }
     return Outcome(shape, lines)
 

@@ -179,10 +179,11 @@ def _answer_lines(call: Call, result: RecallResult) -> list[str]:
     marks = f", {_format_age(note)}" if note is not None else ""
     if call.shelf.is_foreign(result):
         marks += f" (another project: {one_line(name_of(result.project))})"
+    doubt = _doubt(result)
     return [
         f"Found: {one_line(result.key)}",
         f"Value: {style(escape_controls(result.answer), 'bold')}",
-        f"{'Likely' if _doubt(result) else 'Sure'}: {_percent(result.probability)}{_doubt(result)}",
+        f"{'Likely' if doubt else 'Sure'}: {100 * result.probability:.0f} %{doubt}",
         f"Nugget: {one_line(result.nugget)}{marks}",
         *validity_lines(result),
         *caveat_lines(call.shelf, note),
@@ -194,10 +195,6 @@ def _answer_lines(call: Call, result: RecallResult) -> list[str]:
 def _format_age(note: MemoryNote) -> str:
     age = times.age(note.updated_at, times.now())
     return f"stored {age}" if age == "just now" else f"stored {age} ago"
-
-
-def _percent(probability: float) -> str:
-    return f"{100 * probability:.0f} %"
 
 
 def _doubt(result: RecallResult) -> str:

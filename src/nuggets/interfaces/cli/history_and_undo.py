@@ -7,7 +7,6 @@ from nuggets.domain import codec
 from nuggets.domain.limits import check_count
 from nuggets.domain.records import Commit, LeftNote, MemoryNote, MemoryVersion
 from nuggets.domain.state import merged_into
-from nuggets.domain.visibility import is_foreign
 from nuggets.errors import NotFound
 from nuggets.filesystem.current_project import distinguish_projects, name_of
 from nuggets.interfaces import json_responses
@@ -81,9 +80,9 @@ def _history(call: Call) -> Outcome:
 
 def _folded_lines(entries: list[tuple[Commit, list[_Pair]]]) -> Iterator[str]:
     """The entries; what nobody asked for is one line a day, and what it put away."""
-    for (_, is_folded), group in groupby(entries, key=_fold_key):
+    for day, group in groupby(entries, lambda one: one[0].at[:10] if is_upkeep(one[0]) else ""):
         commits = list(group)
-        if not is_folded:
+        if not day:
             for commit, pairs in commits:
                 yield from _entry(commit, pairs)
             continue
@@ -102,12 +101,6 @@ def _folded_lines(entries: list[tuple[Commit, list[_Pair]]]) -> Iterator[str]:
 
 def _is_put_away(was: MemoryNote | None, is_now: MemoryNote | None) -> bool:
     return was is not None and not was.hidden and (is_now is None or is_now.hidden)
-
-
-def _fold_key(entry: tuple[Commit, list[_Pair]]) -> tuple[str, bool]:
-    """The day, and whether nobody asked for it."""
-    commit = entry[0]
-    return (commit.at[:10], True) if is_upkeep(commit) else ("", False)
 
 
 def _versions(call: Call, name: str, limit: int) -> Outcome:
@@ -273,20 +266,17 @@ def _undo(call: Call) -> Outcome:
     kept = None if call.options.entry else call.shelf.changes_in_effect(commit.revision)
     pairs = [pair for pair in _pairs(commit) if pair != (None, None)]  # without purged notes
     done = "Would undo" if call.options.dry_run else "Undone"
+    notes = [note for pair in pairs for note in pair if note]
+    where = _project_suffix(pairs) if any(map(call.shelf.is_foreign, notes)) else ""
     lines = [
         f"{done}: {_verb(commit)} of {format_minute(commit.at)} ({commit.revision} in the history)"
-        f"{_project_suffix(pairs) if _is_foreign(call, pairs) else ''}"
+        f"{where}"
     ]
     lines += (f"  {line}" for line in _differences([(is_now, was) for was, is_now in pairs]))
     lines += _left_notes(commit.left)
     lines += _kept_changes(kept or ())
     shape = json_responses.undone_change(codec.commit_to_json(commit), commit.left, kept)
     return Outcome(shape, lines)
-
-
-def _is_foreign(call: Call, pairs: list[_Pair]) -> bool:
-    """Did it change a memory of another project than the one that we are in?"""
-    return any(is_foreign(note, call.shelf.project) for pair in pairs for note in pair if note)
 
 
 def _left_notes(left: Sequence[LeftNote]) -> Iterator[str]:

@@ -103,22 +103,21 @@ def _import(call: Call) -> Outcome:
         if options.discover or len(options.source) > len(shelves):
             done = call.shelf.import_memories(found.notes, dry_run=options.dry_run)
             intakes.append(done._replace(refused=tuple(_place(done.refused, found.places))))
-    return _outcome(call, _sum(intakes), found, credentials)
+    sums = (sum(numbers[1:], numbers[0]) for numbers in zip(*intakes, strict=True))
+    return _outcome(call, Intake(*sums), found, credentials)
 
 
 def _offer_outcome(offers: "Sequence[Offer]") -> Outcome:
     shape = [{"what": o.what, "path": o.path, "count": o.number, "unit": o.unit} for o in offers]
     if not offers:
         return Outcome(shape, ["Nothing was found that could be imported."])
-    lines = [f"{style(_offer_text(offer), 'bold')}  {one_line(offer.path)}" for offer in offers]
+    lines = []
+    for offer in offers:
+        unit = pluralize(offer.number, offer.unit, {"memory": "memories"}.get(offer.unit, ""))
+        lines.append(f"{style(f'{offer.what} ({unit})', 'bold')}  {one_line(offer.path)}")
     lines.append("Bring in all of it: nuggets import --discover --all (see it first: --dry-run)")
     lines.append("Or one: nuggets import PATH")
     return Outcome(shape, lines)
-
-
-def _offer_text(offer: "Offer") -> str:
-    unit = pluralize(offer.number, offer.unit, {"memory": "memories"}.get(offer.unit, ""))
-    return f"{offer.what} ({unit})"
 
 
 def _read_offer(call: Call, offer: "Offer", found: Records) -> None:
@@ -184,11 +183,6 @@ def _place(refused: Sequence[str], places: Sequence[str]) -> list[str]:
         number = problem.removeprefix("note ").removesuffix(rest)
         placed.append(f"{places[int(number) - 1]}{rest}" if number else problem)
     return placed
-
-
-def _sum(intakes: Sequence[Intake]) -> Intake:
-    sums = [sum(numbers[1:], numbers[0]) for numbers in zip(*intakes, strict=True)]
-    return Intake(*sums)
 
 
 def _import_shelf(call: Call, source: str) -> Intake:

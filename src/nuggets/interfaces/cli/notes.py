@@ -2,13 +2,14 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote, WrittenNote
-from nuggets.errors import InvalidInput, NuggetsError
+from nuggets.errors import InvalidInput
+from nuggets.filesystem.atomic_files import read_if_plain
 from nuggets.filesystem.current_project import distinguish_projects, name_of
 from nuggets.interfaces import json_responses, pluralize
 from nuggets.interfaces.cli import Call, Outcome, argument, command
@@ -270,19 +271,16 @@ def save_from_editor(text: str, save: Callable[[str], T]) -> T:
     editor = _editor()
     directory = tempfile.mkdtemp(prefix="nuggets-")
     path = os.path.join(directory, "note.md")
+    is_saved = False
     try:
         saved = save(_run_editor(editor, path, text))
-    except (NuggetsError, KeyboardInterrupt) as problem:
-        if _is_unchanged(path, text):
+        is_saved = True
+        return saved
+    finally:
+        if is_saved or read_if_plain(path).strip() in (text.encode().strip(), b""):
             shutil.rmtree(directory)
-            raise
-        hint = f"What you wrote is kept in {path}"
-        if isinstance(problem, KeyboardInterrupt):
-            warn(f"Interrupted. {hint}")
-            raise
-        raise type(problem)(f"{problem}. {hint}") from problem
-    shutil.rmtree(directory)
-    return saved
+        else:
+            warn(f"What you wrote is kept in {path}")
 
 
 def _editor() -> list[str]:
@@ -303,45 +301,22 @@ def _editor() -> list[str]:
 
 
 def _run_editor(editor: list[str], path: str, text: str) -> str:
+    import signal
     import subprocess
 
     with open(path, "w", encoding="utf-8", newline="") as file:
         file.write(text)
+    # Ctrl-C reaches both processes. A handler, because the editor would inherit SIG_IGN.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        with _leave_interrupts_to_editor():
-            done = subprocess.run([*editor, path], check=False)
-    except OSError as problem:
-        raise InvalidInput(f"{editor[0]} cannot be started: {problem.strerror}") from None
-    if done.returncode:
-        raise InvalidInput(f"{editor[0]} ended with an error; nothing was changed")
-    try:
+        done = subprocess.run([*editor, path], check=False)
         with open(path, encoding="utf-8", newline="") as file:
             written = file.read()
     except (OSError, UnicodeDecodeError) as problem:
-        raise InvalidInput(f"{editor[0]} left a file that cannot be read: {problem}") from None
-    if not written.strip():
-        raise InvalidInput("the text is empty; nothing was changed")
-    return written
-
-
-@contextmanager
-def _leave_interrupts_to_editor() -> Iterator[None]:
-    """Ignore Ctrl-C while the editor runs: the terminal sends it to both processes.
-
-    With a handler instead of SIG_IGN, because the editor would inherit SIG_IGN.
-    """
-    import signal
-
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        yield
+        raise InvalidInput(f"{editor[0]} left no text: {problem}; nothing was changed") from None
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _is_unchanged(path: str, text: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read().strip() in (text.encode().strip(), b"")
-    except OSError:
-        return True
+    if done.returncode or not written.strip():
+        why = "ended with an error" if done.returncode else "left an empty text"
+        raise InvalidInput(f"{editor[0]} {why}; nothing was changed")
+    return written

@@ -57,7 +57,8 @@ def _status(call: Call) -> Outcome:
     statuses = call.shelf.list()
     lines = [line for status in statuses for line in (*_status_lines(status), "")][:-1]
     lines += _exports_lines(call.shelf.exports_status()) if statuses else []
-    lines += _memory_file_lines(call.shelf.memory_file_problems())
+    for path, why in call.shelf.memory_file_problems().items():  # edits that are not taken over
+        lines += ["", one_line(f"{path}: {why}")]
     return Outcome([n._asdict() for n in statuses], lines or ["Nothing is stored yet."])
 
 
@@ -68,11 +69,6 @@ def _exports_lines(status: ExportsStatus | None) -> list[str]:
     changes = pluralize(status.behind, "change")
     shown = f"revision {status.revision} of {status.saved_at}, " if status.saved_at else ""
     return ["", f"graph.json and the nugget files: {shown}{changes} behind; `nuggets export json`"]
-
-
-def _memory_file_lines(problems: Mapping[str, str]) -> list[str]:
-    """Memory files whose edits are not taken over."""
-    return [line for path, why in problems.items() for line in ("", one_line(f"{path}: {why}"))]
 
 
 def _status_lines(status: NuggetStatus) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 from nuggets import __version__
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli import (
+    COMMANDS,
     GROUPS,
     MODULES,
     Argument,
@@ -80,7 +81,7 @@ def show_overview(name: str, before: Sequence[str], rest: Sequence[str]) -> int:
     arguments = [*before, *rest]
     wants_version = "--version" in arguments
     wants_help = wants_version or bool({"--help", "-h"} & set(arguments))
-    is_command = name in ("", *GROUPS, *_summaries())
+    is_command = name in ("", *GROUPS, *COMMANDS)
     problem = _check_global_options(before)
     if not problem and not wants_version:
         is_script = "--json" in arguments and not wants_help  # it gets an error, no overview
@@ -113,16 +114,13 @@ def help_text(name: str = "") -> str:
 
 def _group_lines(group: str) -> Iterator[str]:
     yield f"Usage: nuggets {group} COMMAND [options]\n"
-    for name, summary in _summaries().items():
-        if name.startswith(f"{group} "):
-            yield _summary_line(name, summary)
+    yield from (_summary_line(name) for name in COMMANDS if name.startswith(f"{group} "))
 
 
 def _start_lines() -> Iterator[str]:
     """What one needs, and where the rest is."""
     yield from _TITLE_LINES
-    for name in _STARTERS:
-        yield _summary_line(name, _summaries()[name])
+    yield from map(_summary_line, _STARTERS)
     yield ""
     yield "All commands: `nuggets --help`. One of them: `nuggets COMMAND --help`."
     yield "Try `nuggets demo` first."
@@ -132,19 +130,14 @@ def _overview_lines() -> Iterator[str]:
     yield from _TITLE_LINES
     for title, commands in MODULES.items():
         yield f"{title}:"
-        for name, (_, summary) in commands.items():
-            yield _summary_line(name, summary)
+        yield from map(_summary_line, commands)
         yield ""
     yield GLOBAL_HELP
     yield "\nTry `nuggets demo` first."
 
 
-def _summary_line(name: str, summary: str) -> str:
-    return f"  {name:{max(map(len, _summaries()))}}  {summary}"
-
-
-def _summaries() -> dict[str, str]:
-    return {name: summary for group in MODULES.values() for name, (_, summary) in group.items()}
+def _summary_line(name: str) -> str:
+    return f"  {name:{max(map(len, COMMANDS))}}  {COMMANDS[name][1]}"
 
 
 def _check_global_options(options: Sequence[str]) -> str:
@@ -170,10 +163,10 @@ def unknown_command_message(name: str) -> str:
 def _suggest_commands(name: str) -> list[str]:
     """Commands with the same meaning, else one with a similar name."""
     suggestions = [_SYNONYMS[name]] if name in _SYNONYMS else []
-    suggestions += [command for command in _summaries() if command.split()[-1] == name]
+    suggestions += [command for command in COMMANDS if command.split()[-1] == name]
     if suggestions:
         return suggestions
-    close = closest_name(name, _summaries())
+    close = closest_name(name, COMMANDS)
     return [close] if close else []
 
 
@@ -233,13 +226,16 @@ def parse_options(
     end = arguments.index("--") if "--" in arguments else len(arguments)
     operands = [_OPERAND + word for word in arguments[end + 1 :]]
     parser.as_json = "--json" in arguments[:end]
+    if not {"-h", "--help"} & set(arguments[:end]):
+        parser.usage = ""  # argparse would format one for its own messages, in 2 ms
     try:
-        options = _parse(parser, known, [*arguments[:end], *operands])
+        options = parser.parse_intermixed_args([*arguments[:end], *operands])
     except SystemExit as ended:  # argparse has printed the help
         return int(ended.code or 0)
     except InvalidInput as problem:
         message = str(problem).replace(_OPERAND, "")
         message += _double_dash_hint(known, arguments[:end])
+        parser.usage = None
         if not parser.as_json:
             warn(parser.format_usage().rstrip("\n"))
             message += f"; see `nuggets {name} --help`"
@@ -256,22 +252,6 @@ def _double_dash_hint(known: Sequence[Argument], words: Sequence[str]) -> str:
         if looks_like_option and word.partition("=")[0] not in options:
             return f"; if {word} is no option, put -- before it"
     return ""
-
-
-def _parse(
-    parser: CommandParser, known: Sequence[Argument], words: Sequence[str]
-) -> argparse.Namespace:
-    """Intermixed parsing is slower; only options among optional positionals need it."""
-    has_options = any(word.startswith("-") for word in words)
-    if not has_options or all(one.is_option or "nargs" not in one.options for one in known):
-        return parser.parse_args(words)
-    if {"-h", "--help"} & set(words):
-        return parser.parse_intermixed_args(words)
-    parser.usage = ""  # argparse would format one for its own messages, in 2 ms
-    try:
-        return parser.parse_intermixed_args(words)
-    finally:
-        parser.usage = None
 
 
 def _remove_operand_mark(value: object) -> object:

@@ -17,9 +17,8 @@ from nuggets.interfaces.cli.terminal_output import (
     distinct_titles,
     escape_controls,
     fit,
-    inert_json,
     one_line,
-    print_text,
+    print_outcome,
     remove_ids,
     style,
     table,
@@ -239,21 +238,20 @@ def _run(call: Call) -> Outcome:
             return Outcome({"ran": False}, ["Not due."])
         return Outcome(_run_to_json(done), [summary(done)])
     warn("Running the reflection whenever it is due; stop with Ctrl-C.")
-    Heartbeat(call.shelf, report=_report_json if call.options.json else _report).run()
+
+    def report(done: DailyRun | Exception) -> None:
+        """One line for each run, as JSON in the form of `--once --json`."""
+        shape = (
+            codec.error_to_json(getattr(done, "code", "error"), str(done))
+            if isinstance(done, Exception)
+            else _run_to_json(done)
+        )
+        print_outcome(
+            Outcome(shape, [escape_controls(describe_run(done))]), as_json=call.options.json
+        )
+
+    Heartbeat(call.shelf, report=report).run()
     return Outcome(None, [])
-
-
-def _report(done: DailyRun | Exception) -> None:
-    print_text(escape_controls(describe_run(done)))
-
-
-def _report_json(done: DailyRun | Exception) -> None:
-    """One line for each run, in the form of `--once --json`."""
-    if isinstance(done, Exception):
-        shape = codec.error_to_json(getattr(done, "code", "error"), str(done))
-    else:
-        shape = _run_to_json(done)
-    print_text(inert_json(codec.dumps(shape)))
 
 
 def _run_to_json(done: DailyRun) -> codec.Json:

@@ -4,7 +4,7 @@ one place where errors become exit codes."""
 import gc
 import os
 import sys
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -58,13 +58,23 @@ PURGE_ARGUMENT = argument(
     "--purge", action="store_true", help="erase it from the history too; this cannot be undone"
 )
 _INFERRED = "metadata (inferred if not given)"
+
+
+def _confidence(text: str) -> float:
+    """The shelf would clamp a number out of range; on the command line it is a mistake."""
+    with suppress(ValueError):
+        if 0 <= float(text) <= 1:
+            return float(text)
+    raise ArgumentTypeError(f"confidence is a number from 0 to 1, not {text!r}")
+
+
 METADATA_ARGUMENTS = (
     *(
         argument(f"--{field}", help=", ".join(allowed), group=_INFERRED)
         for field, allowed in METADATA_VALUES.items()
     ),
     argument("--subject", help="whom or what it is about, e.g. user:primary", group=_INFERRED),
-    argument("--confidence", help="from 0 to 1", group=_INFERRED),
+    argument("--confidence", type=_confidence, help="from 0 to 1", group=_INFERRED),
     argument(
         "--valid-from",
         help="when it became true: a day, or a moment in ISO 8601",
@@ -99,26 +109,9 @@ FILTER_ARGUMENTS = (  # a note must match all of them
 
 def metadata(call: Call) -> dict[str, Any]:
     """The metadata from the command line."""
-    values: dict[str, Any] = {
-        field: value
-        for field in (*METADATA_VALUES, "subject", "valid_from", "valid_until", "supersedes")
-        if (value := getattr(call.options, field)) is not None
-    }
-    confidence = call.options.confidence
-    if confidence is not None:
-        values["confidence"] = _confidence(confidence)
-    return values
-
-
-def _confidence(text: str) -> float:
-    """The shelf would clamp a number out of range; on the command line it is a mistake."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number <= 1:
-        raise InvalidInput(f"confidence is a number from 0 to 1, not {text!r}")
-    return number
+    more = ("subject", "confidence", "valid_from", "valid_until", "supersedes")
+    values = {field: getattr(call.options, field) for field in (*METADATA_VALUES, *more)}
+    return {field: value for field, value in values.items() if value is not None}
 
 
 def text_or_stdin(value: str) -> str:
@@ -291,7 +284,7 @@ def run(command: Command, options: Namespace) -> int:
 def _take_in_orders(shelf: NuggetShelf, directory: str) -> None:
     """Carry out what a person ordered through a hook that had no time for it."""
     if waiting_order_paths(directory):
-        from nuggets.interfaces.hooks.memory_orders import take_in_waiting
+        from nuggets.interfaces.hooks.prompt_answer import take_in_waiting
 
         for receipt in take_in_waiting(shelf, directory):
             warn(escape_controls(receipt))

@@ -178,24 +178,16 @@ def _graph(call: Call) -> Outcome:
         roots = sorted(linked, key=lambda i: (-len(notes[i].links), i))
     children = _assign_children(notes, reasons, roots, depth)
     nodes = {note_id: note for note_id, note in notes.items() if note_id in children}
-    edges = list(_edges(nodes))
-    shape = {
-        "nodes": [codec.note_to_json(note) for note in nodes.values()],
-        "links": [
-            {"from": a, "to": b, "reason": reason, "createdAt": at} for a, b, reason, at in edges
-        ],
-    }
+    links = [  # each once, although both notes store it
+        {"from": note.id, "to": link.to, "reason": link.reason, "createdAt": link.created_at}
+        for note in nodes.values()
+        for link in note.links
+        if link.to in nodes and note.id < link.to
+    ]
+    shape = {"nodes": [codec.note_to_json(note) for note in nodes.values()], "links": links}
     if options.dot:
         return Outcome(shape, _dot(nodes))
     return Outcome(shape, list(_tree(nodes, reasons, roots, children)) or ["No links yet."])
-
-
-def _edges(notes: Mapping[str, MemoryNote]) -> Iterator[tuple[str, str, str, str]]:
-    """Every link once, although both notes store it."""
-    for note in notes.values():
-        for link in note.links:
-            if link.to in notes and note.id < link.to:
-                yield note.id, link.to, link.reason, link.created_at
 
 
 def _dot(notes: Mapping[str, MemoryNote]) -> list[str]:
@@ -266,16 +258,13 @@ def _assign_children(
     children: dict[str, list[str]] = {}
     for root in roots:
         level = [] if root in children else [root]
-        for note_id in level:
-            children[note_id] = []
+        children.setdefault(root, [])
         for _ in range(depth):
-            next_level = []
-            for note_id in level:
-                if notes[note_id].hidden and note_id != root:
-                    continue
-                new = [neighbour for neighbour in reasons[note_id] if neighbour not in children]
-                children[note_id] = new
+            parents = [note_id for note_id in level if note_id == root or not notes[note_id].hidden]
+            level = []
+            for parent in parents:
+                new = [neighbour for neighbour in reasons[parent] if neighbour not in children]
+                children[parent] = new
                 children.update((neighbour, []) for neighbour in new)
-                next_level += new
-            level = next_level
+                level += new
     return children

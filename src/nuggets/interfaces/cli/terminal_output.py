@@ -70,14 +70,7 @@ def escape_controls(text: str) -> str:
 
 @cache
 def _escapes() -> dict[int, str]:
-    return {
-        code: f"\\x{code:02x}"
-        if code < 0x100
-        else f"\\u{code:04x}"
-        if code < 0x10000
-        else f"\\U{code:08x}"
-        for code in STEERING
-    }
+    return {code: chr(code).encode("unicode_escape").decode() for code in STEERING}
 
 
 def inert_json(text: str) -> str:

@@ -3,7 +3,7 @@
 import os
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nuggets.named_tuple import NamedTuple
@@ -121,23 +121,16 @@ def _hook_group(matcher: str, run: Mapping[str, Any]) -> dict[str, Any]:
     return {**({"matcher": matcher} if matcher else {}), "hooks": [dict(run)]}
 
 
-class Hook(NamedTuple):
-    """What a host calls at an event of its own."""
-
-    event: str
-    name: str  # of ours
-    seconds: int  # that the host waits
-    matcher: str = ""  # names tools or reasons; "": whatever they are
-
-
-def _hooks(names: Sequence[str], file_tools: str, seconds: Sequence[int]) -> list[Hook]:
-    """Our five hooks at a host's events, in the order of a session."""
+def _hooks(
+    events: Sequence[str], file_tools: str, seconds: Sequence[int] = (5, 3, 10, 10, 20)
+) -> Iterator[tuple[str, str, str, int]]:
+    """At each of a host's events, in the order of a session: our hook, which tools or reasons it is
+    for ("" for any), and the seconds that the host waits."""
     own = ("session-start", "user-prompt", "post-tool", "pre-compact", "stop")
     matchers = ("", "", file_tools, "", "")
-    return [Hook(*hook) for hook in zip(names, own, seconds, matchers, strict=True)]
+    yield from zip(events, own, matchers, seconds, strict=True)
 
 
-_SECONDS = (5, 3, 10, 10, 20)
 _CLAUDE_EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop")
 _CURSOR_EVENTS = ("sessionStart", "beforeSubmitPrompt", "postToolUse", "preCompact", "stop")
 _GEMINI_EVENTS = ("SessionStart", "BeforeAgent", "AfterTool", "PreCompress", "AfterAgent")
@@ -148,50 +141,52 @@ def _claude_code(setup: Setup) -> list[Entry]:
     servers = ".claude.json" if setup.user else ".mcp.json"
     settings = setup.path(".claude", "settings.json")
     entries: list[Entry] = [_server(setup, setup.path(servers))]
-    for hook in _hooks(_CLAUDE_EVENTS, _CLAUDE_FILE_TOOLS, _SECONDS):
+    for event, name, matcher, seconds in _hooks(_CLAUDE_EVENTS, _CLAUDE_FILE_TOOLS):
         # one line, no "args": Cursor runs these hooks too and ignores "args"
-        run = {"type": "command", "command": shlex.join(setup.command_line("hook", hook.name))}
-        background = {"async": True} if hook.name in _IN_BACKGROUND else {}
-        group = _hook_group(hook.matcher, {**run, **background, "timeout": hook.seconds})
-        entries.append(JsonItem(settings, ("hooks", hook.event), group))
+        run = {"type": "command", "command": shlex.join(setup.command_line("hook", name))}
+        background = {"async": True} if name in _IN_BACKGROUND else {}
+        group = _hook_group(matcher, {**run, **background, "timeout": seconds})
+        entries.append(JsonItem(settings, ("hooks", event), group))
     return entries
 
 
 def _codex(setup: Setup) -> list[Entry]:
     path = setup.path(".codex", "config.toml")
     entries: list[Entry] = [TomlTable(path, ("mcp_servers", "nuggets"), _server_entry(setup))]
-    for hook in _hooks(_CLAUDE_EVENTS, _CODEX_FILE_TOOLS, _SECONDS):
-        line = shlex.join(setup.command_line("hook", hook.name, "--host", "codex"))
-        run = {"type": "command", "command": line, "timeout": hook.seconds}
-        group = _hook_group(hook.matcher, run)
-        entries.append(JsonItem(setup.path(".codex", "hooks.json"), ("hooks", hook.event), group))
+    for event, name, matcher, seconds in _hooks(_CLAUDE_EVENTS, _CODEX_FILE_TOOLS):
+        line = shlex.join(setup.command_line("hook", name, "--host", "codex"))
+        run = {"type": "command", "command": line, "timeout": seconds}
+        group = _hook_group(matcher, run)
+        entries.append(JsonItem(setup.path(".codex", "hooks.json"), ("hooks", event), group))
     return entries
 
 
 def _cursor(setup: Setup) -> list[Entry]:
     servers, hooks = (setup.path(".cursor", name) for name in ("mcp.json", "hooks.json"))
     entries: list[Entry] = [_server(setup, servers), JsonMember(hooks, ("version",), 1)]
-    for hook in _hooks(_CURSOR_EVENTS, _CURSOR_FILE_TOOLS, _SECONDS):
+    for event, name, matcher, seconds in _hooks(_CURSOR_EVENTS, _CURSOR_FILE_TOOLS):
         # the same line as for Claude Code: Cursor runs those hooks too, and drops duplicates
-        line = shlex.join(setup.command_line("hook", hook.name))
-        entry: dict[str, Any] = {"command": line, "timeout": hook.seconds}
-        entry |= {"matcher": hook.matcher} if hook.matcher else {}
-        entries.append(JsonItem(hooks, ("hooks", hook.event), entry))
+        line = shlex.join(setup.command_line("hook", name))
+        entry: dict[str, Any] = {"command": line, "timeout": seconds}
+        entry |= {"matcher": matcher} if matcher else {}
+        entries.append(JsonItem(hooks, ("hooks", event), entry))
     return entries
 
 
 def _gemini(setup: Setup) -> list[Entry]:
     settings = setup.path(".gemini", "settings.json")
     entries: list[Entry] = [_server(setup, settings)]
-    for hook in _hooks(_GEMINI_EVENTS, _GEMINI_FILE_TOOLS, (5, 3, 5, 5, 5)):
-        matcher = _GEMINI_COMPRESSION if hook.name == "pre-compact" else hook.matcher
+    for event, name, matcher, seconds in _hooks(
+        _GEMINI_EVENTS, _GEMINI_FILE_TOOLS, (5, 3, 5, 5, 5)
+    ):
+        reasons = _GEMINI_COMPRESSION if name == "pre-compact" else matcher
         run = {
-            "name": f"nuggets-{hook.name}",
+            "name": f"nuggets-{name}",
             "type": "command",
-            "command": shlex.join(setup.command_line("hook", hook.name, "--host", "gemini")),
-            "timeout": 1000 * hook.seconds,  # milliseconds
+            "command": shlex.join(setup.command_line("hook", name, "--host", "gemini")),
+            "timeout": 1000 * seconds,  # milliseconds
         }
-        entries.append(JsonItem(settings, ("hooks", hook.event), _hook_group(matcher, run)))
+        entries.append(JsonItem(settings, ("hooks", event), _hook_group(reasons, run)))
     return entries
 
 

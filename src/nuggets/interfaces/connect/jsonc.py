@@ -1,7 +1,8 @@
 """Edit JSON with comments (JSONC): comments, order and every byte outside of the edit stay.
 
 Written by hand: Python's libraries for JSONC drop the comments when they write, or are not yet
-stable. This one parses a text into values with their positions, and edits the text itself.
+stable. Python's own parser reads the text with blanks in place of comments; the positions of the
+values in it are those in the text, which is what is edited.
 """
 
 import json
@@ -13,10 +14,10 @@ from nuggets.interfaces.connect import EditError
 from nuggets.named_tuple import NamedTuple
 
 _BLANKS = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)  # white space and comments
-_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
-_SCALAR = re.compile(r"[^\s,\]}/]+")
+_STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"?|(//[^\n]*|/\*.*?\*/)|/\*.*', re.DOTALL)
+_STRING_OR_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[\[{,]\s*,|,(?=\s*[\]}])', re.DOTALL)
 _COMMENT_TO_LINE_END = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/[ \t]*)(?=\r?\n)")
-_MAX_DEPTH = 100  # of values in values: Python's stack allows about 300, hosts' settings have 5
+_DECODER = json.JSONDecoder()
 
 
 class Node(NamedTuple):
@@ -38,14 +39,41 @@ class Child(NamedTuple):
 
 def parse(text: str) -> Node:
     """The value of a whole text. An empty text counts as an empty object."""
-    start = _skip_blanks(text, 1 if text.startswith("\ufeff") else 0)
-    if start == len(text):
+    plain = " " + text[1:] if text.startswith("\ufeff") else text
+    plain = _STRING_OR_COMMENT.sub(_blank_comment, plain)
+    plain = _STRING_OR_COMMA.sub(lambda found: found[0] if found[0] != "," else " ", plain)
+    if not plain.strip():
         return Node(len(text), len(text), {})
-    node = _parse_value(text, start, 0)
-    end = _skip_blanks(text, node.end)
-    if end != len(text):
-        raise _error(text, end, "nothing more was expected")
-    return node
+    try:
+        json.loads(plain)
+        return _locate(plain, _skip_blanks(plain, 0))
+    except json.JSONDecodeError as problem:
+        place = f"line {problem.lineno}, column {problem.colno}"
+        raise EditError(f"not valid JSON: {place}: {problem.msg}") from None
+    except (ValueError, RecursionError):
+        raise EditError("not valid JSON: a number too long, or nested too deeply") from None
+
+
+def _blank_comment(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", found[0]) if found[1] else found[0]
+
+
+def _locate(plain: str, start: int) -> Node:
+    """The value that begins here, with its children; the text is valid."""
+    value, end = _DECODER.raw_decode(plain, start)
+    children: list[Child] = []
+    position = _skip_blanks(plain, start + 1) if plain[start] in "{[" else end
+    while position < end - 1:
+        begin, key = position, len(children)
+        if plain[start] == "{":
+            key, position = _DECODER.raw_decode(plain, position)
+            position = _skip_blanks(plain, plain.index(":", position) + 1)
+        node = _locate(plain, position)
+        children.append(Child(begin, key, node))
+        position = _skip_blanks(plain, node.end)
+        if plain[position] == ",":
+            position = _skip_blanks(plain, position + 1)
+    return Node(start, end, value, tuple(children))
 
 
 def find_node(node: Node, path: Sequence[str | int]) -> Node | None:
@@ -107,7 +135,8 @@ def remove(text: str, path: Sequence[str | int]) -> str:
     end = child.node.end
     line_end = text.find("\n", start, child.start)
     follows_comment = line_end >= 0 and "//" in text[text.rfind("\n", 0, start) + 1 : start]
-    if follows_comment and not _is_last_on_line(text, end):
+    is_last_on_line = text[end:].lstrip(" \t,")[:1] in ("\n", "\r")
+    if follows_comment and not is_last_on_line:
         start = line_end + 1  # else the comment would swallow what follows
     next_sign = _skip_blanks(text, end)
     if text[next_sign] == ",":
@@ -171,80 +200,6 @@ def _indent_at(text: str, position: int) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def _is_last_on_line(text: str, position: int) -> bool:
-    return text[position:].lstrip(" \t,")[:1] in ("\n", "\r")
-
-
 def _skip_blanks(text: str, position: int) -> int:
     match = _BLANKS.match(text, position)
     return match.end() if match else position
-
-
-def _parse_value(text: str, start: int, depth: int) -> Node:
-    if depth > _MAX_DEPTH:
-        raise EditError("nested too deeply")
-    first = text[start : start + 1]
-    if first in ("{", "["):
-        return _parse_container(text, start, depth)
-    if first == '"':
-        end = _find_string_end(text, start)
-        return Node(start, end, _decode(text, start, end))
-    match = _SCALAR.match(text, start)
-    if match is None:
-        raise _error(text, start, "a value was expected")
-    return Node(start, match.end(), _decode(text, start, match.end()))
-
-
-def _parse_container(text: str, start: int, depth: int) -> Node:
-    is_object = text[start] == "{"
-    closing = "}" if is_object else "]"
-    children: list[Child] = []
-    position = _skip_blanks(text, start + 1)
-    while text[position : position + 1] != closing:
-        if is_object:
-            child = _parse_member(text, position, depth)
-        else:
-            child = Child(position, len(children), _parse_value(text, position, depth + 1))
-        children.append(child)
-        position = _skip_blanks(text, child.node.end)
-        if text[position : position + 1] == ",":
-            position = _skip_blanks(text, position + 1)
-        elif text[position : position + 1] != closing:
-            raise _error(text, position, f"a comma or {closing} was expected")
-    value: Any = (
-        {child.key: child.node.value for child in children}
-        if is_object
-        else [child.node.value for child in children]
-    )
-    return Node(start, position + 1, value, tuple(children))
-
-
-def _parse_member(text: str, start: int, depth: int) -> Child:
-    if text[start : start + 1] != '"':
-        raise _error(text, start, "a name in quotes was expected")
-    end = _find_string_end(text, start)
-    colon = _skip_blanks(text, end)
-    if text[colon : colon + 1] != ":":
-        raise _error(text, colon, "a colon was expected")
-    value = _parse_value(text, _skip_blanks(text, colon + 1), depth + 1)
-    return Child(start, _decode(text, start, end), value)
-
-
-def _find_string_end(text: str, start: int) -> int:
-    match = _STRING.match(text, start)
-    if match is None:
-        raise _error(text, start, "this text is not closed")
-    return match.end()
-
-
-def _decode(text: str, start: int, end: int) -> Any:
-    try:
-        return json.loads(text[start:end])
-    except ValueError:
-        raise _error(text, start, "this is not a JSON value") from None
-
-
-def _error(text: str, position: int, message: str) -> EditError:
-    line = text.count("\n", 0, position) + 1
-    column = position - text.rfind("\n", 0, position)
-    return EditError(f"not valid JSON: line {line}, column {column}: {message}")

@@ -8,6 +8,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from importlib.resources import files
 from typing import Any
 
@@ -57,26 +58,21 @@ class Edit(NamedTuple):
 
 
 def plan_edits(
-    host: str,
-    *,
-    scope: str,
-    connecting: bool,
-    working_directory: str,
-    home: str,
-    shelf_directory: str,
-    location: str,
+    host: str, scope: str, *, connecting: bool, shelf_directory: str, location: str
 ) -> list[Edit]:
     """One edit for every file of the host, also where nothing changes. Writes nothing.
 
-    `location`: of the shelf, for the entries; "" if they need not name it.
+    `scope`: "user" or "project". `location`: of the shelf, for the entries; "" if they need not
+    name it.
     """
-    user = scope == "user"
+    user, root = scope == "user", _root(scope)
     if not user and not HOSTS[host].has_project_settings:
         raise InvalidInput(f"{host} has no settings for one project; leave out --project")
-    root = home if user else checkout_root(working_directory)
+    if not root:
+        raise InvalidInput("the current directory is gone; change into the project")
     all_entries = HOSTS[host].entries(Setup(root, user, _find_command(host, user), location))
     edits = []
-    for path, entries in by_file(all_entries).items():
+    for path, entries in _by_file(all_entries).items():
         if not user:
             _refuse_link_to_outside(root, path)
         text = read_text(path)
@@ -95,7 +91,15 @@ def plan_edits(
     return edits
 
 
-def by_file(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+def _root(scope: str) -> str:
+    """Where a host's files of this scope lie; "" if the current directory is gone."""
+    try:
+        return os.path.expanduser("~") if scope == "user" else checkout_root(os.getcwd())
+    except OSError:
+        return ""
+
+
+def _by_file(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
     """The entries of each file."""
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -115,13 +119,10 @@ def _refuse_link_to_outside(root: str, path: str) -> None:
 
 def diff(edit: Edit) -> Iterator[str]:
     """The lines of a unified diff."""
-    before = (edit.before or "").splitlines()
-    after = (edit.after or "").splitlines()
-    names = (
-        edit.path if edit.before is not None else "/dev/null",
-        edit.path if edit.after is not None else "/dev/null",
-    )
-    yield from difflib.unified_diff(before, after, *names, lineterm="", n=2)
+    texts = (edit.before, edit.after)
+    before, after = ((text or "").splitlines() for text in texts)
+    old, new = (edit.path if text is not None else "/dev/null" for text in texts)
+    yield from difflib.unified_diff(before, after, old, new, lineterm="", n=2)
 
 
 def apply_edits(edits: Sequence[Edit], shelf_directory: str, *, connecting: bool) -> list[str]:
@@ -163,40 +164,35 @@ def _add_entries(text: str | None, entries: Sequence[Entry]) -> str:
     for entry in entries:
         if isinstance(entry, WholeFile):
             after = _set_command(read_packaged(entry.source), entry.command)
-        elif isinstance(entry, TomlTable):
-            from nuggets.interfaces.connect import toml
-
-            _refuse_other_server(value_of(after, entry))
-            after = toml.set_table(after, entry.path, entry.value)
-        elif isinstance(entry, JsonMember):
-            after = _set_member(after, entry)
-        else:
+        elif isinstance(entry, JsonItem):
             after = _set_hook(after, entry)
+        else:
+            after = _set_value(after, entry)
     return after
 
 
-def _set_member(text: str, entry: JsonMember) -> str:
-    """Set a value; our server keeps the other members that its host or a person added."""
-    server = value_of(text, entry)
-    if server is None or not _is_server(entry):
-        return jsonc.set_member(text, entry.path, entry.value)
+def _set_value(text: str, entry: JsonMember | TomlTable) -> str:
+    """Set a value; our server keeps what its host or a person added to it."""
+    server = _find_server(text, entry)
     _refuse_other_server(server)
+    if isinstance(entry, TomlTable):
+        from nuggets.interfaces.connect import toml
+
+        return toml.set_table(text, entry.path, entry.value)
+    if server is None:
+        return jsonc.set_member(text, entry.path, entry.value)
     for key, value in entry.value.items():
         text = jsonc.set_member(text, (*entry.path, key), value)
     return text
 
 
-def _is_server(entry: JsonMember) -> bool:
-    return entry.path[-1] == "nuggets"
+def _find_server(text: str, entry: JsonMember | TomlTable) -> Any:
+    """The server called nuggets, where an entry is one; None if there is none."""
+    if isinstance(entry, TomlTable):
+        from nuggets.interfaces.connect import toml
 
-
-def value_of(text: str, entry: JsonMember | TomlTable) -> Any:
-    """What a text has where an entry belongs; None if nothing."""
-    if isinstance(entry, JsonMember):
-        return jsonc.value_at(text, entry.path)
-    from nuggets.interfaces.connect import toml
-
-    return toml.value_at(text, entry.path)
+        return toml.value_at(text, entry.path)
+    return jsonc.value_at(text, entry.path) if entry.path[-1] == "nuggets" else None
 
 
 def _refuse_other_server(server: object) -> None:
@@ -213,18 +209,18 @@ def _refuse_other_server(server: object) -> None:
 
 def _set_hook(text: str, entry: JsonItem) -> str:
     """Exactly one hook of ours in the list; one that is up to date stays where it is."""
-    indexes = _own_hook_indexes(text, entry.path)
-    if len(indexes) == 1 and jsonc.value_at(text, [*entry.path, indexes[0]]) == entry.value:
+    own = [item for item in jsonc.value_at(text, entry.path) or () if is_own_hook(item)]
+    if own == [entry.value]:
         return text
-    for index in reversed(indexes):
-        text = jsonc.remove(text, [*entry.path, index])
-    return jsonc.append_item(text, entry.path, entry.value)
+    return jsonc.append_item(_remove_own_hooks(text, entry.path), entry.path, entry.value)
 
 
-def _own_hook_indexes(text: str, path: Sequence[str]) -> list[int]:
+def _remove_own_hooks(text: str, path: Sequence[str]) -> str:
     items = jsonc.value_at(text, path)
-    hooks = items if isinstance(items, list) else []
-    return [index for index, item in enumerate(hooks) if is_own_hook(item)]
+    for index, item in reversed([*enumerate(items if isinstance(items, list) else ())]):
+        if is_own_hook(item):
+            text = jsonc.remove(text, [*path, index])
+    return text
 
 
 def _disconnect(
@@ -256,8 +252,10 @@ def has_entries(text: str, entries: Sequence[Entry]) -> bool:
 def _remove_entries(text: str, entries: Sequence[Entry]) -> str:
     for entry in entries:
         if isinstance(entry, JsonItem):
-            text = _remove_hooks(text, entry.path)
-        elif not isinstance(entry, WholeFile) and is_own_server(value_of(text, entry)):
+            before, text = text, _remove_own_hooks(text, entry.path)
+            if text != before and jsonc.value_at(text, entry.path) == []:
+                text = _remove_member(text, entry.path)
+        elif not isinstance(entry, WholeFile) and is_own_server(_find_server(text, entry)):
             text = _remove_server(text, entry)
     return text
 
@@ -268,15 +266,6 @@ def _remove_server(text: str, entry: JsonMember | TomlTable) -> str:
     from nuggets.interfaces.connect import toml
 
     return toml.remove_table(text, entry.path)
-
-
-def _remove_hooks(text: str, path: tuple[str, ...]) -> str:
-    indexes = _own_hook_indexes(text, path)
-    for index in reversed(indexes):
-        text = jsonc.remove(text, [*path, index])
-    if indexes and jsonc.value_at(text, path) == []:
-        return _remove_member(text, path)
-    return text
 
 
 def _remove_member(text: str, path: tuple[str, ...]) -> str:
@@ -346,48 +335,38 @@ def read_text(path: str) -> str | None:
 # --- which hosts are connected, and what keeps a connection from working --------------------------
 
 
-_SCOPES = ("user", "project")
-
-
-class Problem(NamedTuple):
-    """What keeps a connection from working, and the file that it is in."""
-
-    path: str
-    text: str
-
-
-def connected_files(host: str, scope: str, *, working_directory: str, home: str) -> list[str]:
-    """The files of this scope that have entries of Nuggets."""
-    paths = []
-    for path, entries in _files(host, scope, working_directory, home):
-        try:
+def connected_files(host: str, scope: str) -> dict[str, str]:
+    """The files of this scope that have entries of Nuggets, each with the program of our server."""
+    programs = {}
+    for path, entries in _files(host, scope):
+        with suppress(EditError, InvalidInput):  # what cannot be read connects nothing
             text = read_text(path)
             if text is not None and has_entries(text, entries):
-                paths.append(path)
-        except (EditError, InvalidInput):  # what cannot be read connects nothing
-            continue
-    return paths
+                programs[path] = _find_program(text, entries)
+    return programs
 
 
-def find_problems(*, working_directory: str, home: str) -> list[Problem]:
-    """Of the connections for all projects of a user, and for the project someone is in.
+def _find_program(text: str, entries: Sequence[Entry]) -> str:
+    """What our server in a file is started with; "" if it has none."""
+    for entry in entries:
+        server = _find_server(text, entry) if isinstance(entry, JsonMember | TomlTable) else None
+        if server is not None and is_own_server(server):
+            command = server["command"]
+            return str(command[0] if isinstance(command, list) else command)
+    return ""
 
-    `working_directory`: "" if it is gone.
-    """
-    problems = []
+
+def find_problems() -> Iterator[tuple[str, str]]:
+    """What keeps connections from working, for all projects of a user and for the project someone
+    is in, each with the file that it is in."""
     for host in HOSTS:
-        files = {
-            scope: connected_files(host, scope, working_directory=working_directory, home=home)
-            for scope in _SCOPES
-        }
-        if files["user"] and files["project"]:
-            problems.append(Problem(files["project"][0], both_scopes_message(host)))
-        for scope in _SCOPES:
-            for path, entries in _files(host, scope, working_directory, home):
-                if path in files[scope]:
-                    texts = _file_problems(host, path, entries)
-                    problems += [Problem(path, text) for text in texts]
-    return problems
+        user, project = connected_files(host, "user"), connected_files(host, "project")
+        if user and project:
+            yield next(iter(project)), both_scopes_message(host)
+        for path, program in {**user, **project}.items():
+            if os.path.isabs(program) and not os.access(program, os.X_OK):
+                what = f"it calls {program}, which is gone. `nuggets connect {host}` corrects it"
+                yield path, what
 
 
 def both_scopes_message(host: str) -> str:
@@ -398,25 +377,11 @@ def both_scopes_message(host: str) -> str:
     )
 
 
-def _files(
-    host: str, scope: str, working_directory: str, home: str
-) -> list[tuple[str, list[Entry]]]:
-    user = scope == "user"
-    if not user and not working_directory:
-        return []
-    root = home if user else checkout_root(working_directory)
-    if not user and (not HOSTS[host].has_project_settings or root == os.path.realpath(home)):
+def _files(host: str, scope: str) -> list[tuple[str, list[Entry]]]:
+    user, root = scope == "user", _root(scope)
+    if not user and (
+        root in ("", os.path.realpath(_root("user"))) or not HOSTS[host].has_project_settings
+    ):
         return []
     entries = HOSTS[host].entries(Setup(root, user, ["nuggets"]))
-    return list(by_file(entries).items())
-
-
-def _file_problems(host: str, path: str, entries: list[Entry]) -> Iterator[str]:
-    text = read_text(path) or ""
-    for entry in entries:
-        server = value_of(text, entry) if isinstance(entry, JsonMember | TomlTable) else None
-        if server is not None and is_own_server(server):
-            command = server["command"]
-            program = str(command[0] if isinstance(command, list) else command)
-            if os.path.isabs(program) and not os.access(program, os.X_OK):
-                yield f"it calls {program}, which is gone. `nuggets connect {host}` corrects it"
+    return list(_by_file(entries).items())

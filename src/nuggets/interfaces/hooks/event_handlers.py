@@ -1,51 +1,37 @@
-"""What each hook event does."""
+"""What each hook event does, and what a hook starts in a process of its own."""
 
 import os
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from nuggets.domain import times
+from nuggets.domain.limits import SESSION_CHARACTERS
 from nuggets.domain.marks import INSTRUCTION_FILES
+from nuggets.errors import StoreError
+from nuggets.filesystem.atomic_files import (
+    open_plain,
+    private_directory,
+    read_beginning,
+    write_private_file,
+)
 from nuggets.filesystem.current_project import checkout_root, current_branch
-from nuggets.filesystem.hook_files import host_processes, record_session, sweep
+from nuggets.filesystem.hook_files import hook_path, host_processes, record_session, sweep
 from nuggets.filesystem.shelf_location import MEMORY_DIRECTORY, directory_of
-from nuggets.interfaces.hooks import memory_orders
-from nuggets.interfaces.hooks.daily_pass import start_daily_pass, start_exchange
-from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
-from nuggets.interfaces.hooks.memory_lines import safe_line
-from nuggets.interfaces.hooks.orders import (
-    WaitingOrder,
-    read_orders,
-    refuse_credential,
-    waiting_orders,
-)
-from nuggets.interfaces.hooks.prompt_context import (
-    changed_context,
-    find_changed,
-    find_requested_session,
-    prompt_context,
-    session_context,
-)
-from nuggets.interfaces.hooks.shown_memories import (
-    append_entry,
-    prompts_of,
-    read_diary,
-    shown_notes,
-    where_it_is,
-)
-from nuggets.interfaces.prompt_quoting import remove_fenced
+from nuggets.interfaces.hooks.host_payload import Event
+from nuggets.interfaces.hooks.orders import WaitingOrder, waiting_orders
+from nuggets.interfaces.hooks.prompt_answer import Say, answer_prompt, news, take_in_waiting
+from nuggets.interfaces.hooks.shown_memories import append_entry, read_diary, where_it_is
 from nuggets.language.text import one_line
 from nuggets.operations.session_notes import session_note_id
-from nuggets.settings import load
+from nuggets.settings import Settings, load
 
 if TYPE_CHECKING:
     from nuggets.domain.records import MemoryNote
-    from nuggets.encoder.text_encoder import NearestNotes
     from nuggets.shelf import NuggetShelf
 
-    Compare = Callable[[str], NearestNotes | None]
-
-DIARY_CHARACTERS = 600  # of a prompt
 OLDER_ORDERS = 5  # that one prompt takes in; the next one takes more
 CONTINUED = ("resume", "compact", "fork")  # why a session starts that has a past
 NEEDS_MIGRATION = (
@@ -53,18 +39,7 @@ NEEDS_MIGRATION = (
     "migrated it. Run `nuggets list` once."
 )
 HOSTS_WITH_MEMORY_FILE = ("claude-code",)
-
-
-class Say(Protocol):
-    """Prints the answer: context for the agent, and a message to the person."""
-
-    def __call__(self, context: str, message: str = "") -> None: ...
-
-    def hold(self, context: str, message: str) -> None:
-        """Print this if time runs out, or the write fails, before the answer."""
-
-    def explain(self, line: str) -> None:
-        """Tell whoever asked why (`--why`)."""
+STAMP = "daily"  # the date on which a hook last started the daily clean-up
 
 
 def handle_event(event: Event, directory: str, say: Say, left: Sequence[WaitingOrder] = ()) -> None:
@@ -75,14 +50,10 @@ def handle_event(event: Event, directory: str, say: Say, left: Sequence[WaitingO
     is_due = event.name == "stop" and _is_note_due(directory, event)
     if event.name == "stop" and not (is_due or event.messages or _has_inbox(directory)):
         return
-    from nuggets.domain.limits import SESSION_CHARACTERS
-
-    event = event._replace(
-        session=event.session[:SESSION_CHARACTERS]
-    )  # the shelf refuses longer ones
+    # the shelf refuses longer ones
+    event = event._replace(session=event.session[:SESSION_CHARACTERS])
     for process in host_processes():
         record_session(directory, process, event.session)
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with _open_shelf(event, directory) as shelf:
         if not shelf.server and shelf.needs_migration():  # which takes longer than a hook may
             if event.name == "session-start":
@@ -91,23 +62,12 @@ def handle_event(event: Event, directory: str, say: Say, left: Sequence[WaitingO
         if event.name == "session-start":
             shelf.sync_shared()
             context, message = _session_start(shelf, event, directory, say)
-            kept = memory_orders.take_in_waiting(shelf, directory)
-            say(context, "\n".join(filter(None, [_start_message(shelf), message, *kept])))
-        elif event.name == "user-prompt":
-            place = where_it_is(event, _work_folder(event))
-
-            def record(entry: dict[str, Any]) -> None:
-                append_entry(directory, event.session, {**entry, **place})
-
-            entries = read_diary(directory, event.session)
-            folder = _work_folder(event)
-            own = [one._replace(folder="") for one in left]
-            paths = {one.path for one in own}
-            older = [one for one in waiting_orders(directory, folder) if one.path not in paths]
-            orders = [*own, *older[:OLDER_ORDERS]]  # what the person just said comes first
-            compare = _comparison(shelf, directory, say)
-            say(*answer_prompt(shelf, event, entries, record, say, compare, orders))
-        if event.name != "user-prompt":  # the person waits for this event
+            kept = take_in_waiting(shelf, directory)
+            lines = [*news(shelf), *_trust_question(shelf), message, *kept]
+            say(context, "\n".join(filter(None, lines)))
+        if event.name == "user-prompt":  # the person waits for it
+            _answer_prompt(shelf, event, directory, say, left)
+        else:
             _import_inbox(shelf, directory)
             _keep_sessions(shelf, event, directory)
         _record_what_was_said(shelf, event)
@@ -116,60 +76,27 @@ def handle_event(event: Event, directory: str, say: Say, left: Sequence[WaitingO
     if exchange:
         start_exchange(directory, exchange)
     if not server:
-        start_daily_pass(directory, settings)
+        _start_daily_pass(directory, settings)
 
 
-def _exchange_command(shelf: "NuggetShelf") -> str:
-    """The command that brings the shelf and others together: its server, or paired machines."""
-    if shelf.server:
-        return "sync"
-    return "pair" if shelf.paired_folders() else ""
+def _answer_prompt(
+    shelf: "NuggetShelf", event: Event, directory: str, say: Say, left: Sequence[WaitingOrder]
+) -> None:
+    place = where_it_is(event)
 
+    def record(entry: dict[str, Any]) -> None:
+        append_entry(directory, event.session, {**entry, **place})
 
-def _comparison(shelf: "NuggetShelf", directory: str, say: Say) -> "Compare | None":
-    """Tells which notes are near to a prompt in meaning, if there is an encoder."""
-    if not shelf.has_encoder:
-        return None
-    from nuggets.interfaces.hooks.prompt_meaning import PromptMeaning
+    own = [one._replace(folder="") for one in left]
+    paths = {one.path for one in own}
+    older = [one for one in waiting_orders(directory, event.folder) if one.path not in paths]
+    orders = [*own, *older[:OLDER_ORDERS]]  # what the person just said comes first
+    entries, compare = read_diary(directory, event.session), None
+    if shelf.has_encoder:
+        from nuggets.interfaces.hooks.prompt_meaning import compare_meaning
 
-    return PromptMeaning(shelf, directory, say.explain).compare
-
-
-def answer_prompt(
-    shelf: "NuggetShelf",
-    event: Event,
-    entries: list[dict[str, Any]],
-    record: Callable[[dict[str, Any]], None],
-    say: Say,
-    compare: "Compare | None",
-    orders: "Sequence[WaitingOrder] | None" = None,
-) -> tuple[str, str]:
-    """Context and message for a prompt. `entries`: of the session's diary; `record`: adds one;
-    `compare`: what the encoder says of the prompt, if there is one; `orders`: those that wait,
-    with the prompt's own, if they are known."""
-    if orders is None:
-        own = map(refuse_credential, read_orders(event.prompt))
-        orders = [WaitingOrder(order, "", "") for order in own]
-    asked = "".join(memory_orders.ask_about_order(shelf, one.order) for one in orders)
-    done = memory_orders.obey(shelf, orders)
-    if not orders:
-        done = [memory_orders.replace_outdated(shelf, event.prompt)]
-    receipts = [receipt for one in done for receipt in one.receipts]
-    said = frozenset(one.kept for one in done)
-    say.hold("", "\n".join(receipts))
-
-    def hold(context: str) -> None:
-        say.hold(context, "\n".join(receipts))
-
-    context, entry = _user_prompt(shelf, event, entries, compare, hold, said, counts=not receipts)
-    if not orders and not receipts:
-        asked = memory_orders.ask_model(shelf, event.prompt)
-    record(entry)
-    if receipts:  # the person said it in this session: nobody has to be told that it changed
-        record({"shown": list(shown_notes([*entries, entry])), "at": times.now()})
-    news = [_explain_recognition(shelf), *_news_of_server(shelf)]
-    context = "\n".join(filter(None, [context, asked]))
-    return context, "\n".join(filter(None, [*receipts, *news]))
+        compare = partial(compare_meaning, shelf, directory, say.explain)
+    say(*answer_prompt(shelf, event, entries, record, say, compare, orders))
 
 
 def _has_inbox(directory: str) -> bool:
@@ -196,22 +123,9 @@ def _open_shelf(event: Event, directory: str) -> "NuggetShelf":
         settings,
         client=name_agent(HOOK, event.host),
         short_lived=True,
-        folder=_work_folder(event),
+        folder=event.folder,
         uses_encoder=False,
     )
-
-
-def _work_folder(event: Event) -> str:
-    """The agent may have changed its directory, but the project stays; the server uses it too."""
-    return os.environ.get("CLAUDE_PROJECT_DIR") or event.directory
-
-
-def _explain_recognition(shelf: "NuggetShelf") -> str:
-    if shelf.recognition is None:
-        return ""
-    from nuggets.interfaces import explain_recognition
-
-    return f"Nuggets: {explain_recognition(shelf.recognition)}"
 
 
 def _record_what_was_said(shelf: "NuggetShelf", event: Event) -> None:
@@ -224,20 +138,13 @@ def _record_what_was_said(shelf: "NuggetShelf", event: Event) -> None:
         shelf.sync_shared(has_written=True)
 
 
-def _start_message(shelf: "NuggetShelf") -> str:
-    """What the person should know of the repository, or is asked about it, once."""
-    question = ""
-    if shelf.needs_trust():
-        from nuggets.interfaces import TRUST_QUESTION
+def _trust_question(shelf: "NuggetShelf") -> list[str]:
+    """What the person is asked about the repository, once."""
+    if not shelf.needs_trust():
+        return []
+    from nuggets.interfaces import TRUST_QUESTION
 
-        question = f"Nuggets: {TRUST_QUESTION}"
-    news = _news_of_server(shelf)
-    return "\n".join(filter(None, [_explain_recognition(shelf), question, *news]))
-
-
-def _news_of_server(shelf: "NuggetShelf") -> list[str]:
-    """That the server is away, and what waits for it or was refused."""
-    return [f"Nuggets: {warning}" for warning in shelf.warnings] if shelf.server else []
+    return [f"Nuggets: {TRUST_QUESTION}"]
 
 
 def _is_note_due(directory: str, event: Event) -> bool:
@@ -256,7 +163,7 @@ def _keep_sessions(shelf: "NuggetShelf", event: Event, directory: str) -> None:
     else:
         is_due = event.name == "pre-compact" or _is_note_due(directory, event)
         if is_due or event.messages:
-            keep_session(shelf, event, _work_folder(event), directory, waits=not is_due)
+            keep_session(shelf, event, directory, waits=not is_due)
 
 
 def _session_start(shelf: "NuggetShelf", event: Event, directory: str, say: Say) -> tuple[str, str]:
@@ -290,8 +197,7 @@ def _start_context(
 ) -> tuple[str, list[str]]:
     from nuggets.interfaces.hooks.session_start import start_context
 
-    folder = _work_folder(event)
-    block = _loaded_block(shelf, event.host, folder)
+    block = _loaded_block(shelf, event.host, event.folder)
     unread_path = _unread_memory_file(shelf, event.host, directory) if has_files else None
     is_hosts = unread_path is None or shelf.memory_path() != unread_path
     is_loaded = block is not None or (event.host in HOSTS_WITH_MEMORY_FILE and is_hosts)
@@ -299,7 +205,7 @@ def _start_context(
         shelf,
         loads_memory_file=has_files and is_loaded,
         session=session,
-        branch=current_branch(folder),
+        branch=current_branch(event.folder),
         loaded_path=block,
         unread_path=unread_path,
     )
@@ -335,31 +241,58 @@ def _import_file_edits(shelf: "NuggetShelf") -> str:
     )
 
 
-def _user_prompt(
-    shelf: "NuggetShelf",
-    event: Event,
-    entries: list[dict[str, Any]],
-    compare: "Compare | None",
-    hold: Callable[[str], None],
-    said: frozenset[str],
-    *,
-    counts: bool,
-) -> tuple[str, dict[str, Any]]:
-    """The context, and the entry of the diary. `said`: facts that the prompt itself states anew.
-    `counts`: whether a note may count as recalled; an order asks for none."""
-    now = times.now()
-    own = remove_fenced(event.prompt[:PROMPT_CHARACTERS]).strip()
-    shown = shown_notes(entries)
-    session = event.session if counts else ""
-    own_id, is_first = session_note_id(event.session), not prompts_of(entries)
-    with shelf.snapshot():
-        text, ids = prompt_context(shelf, own, said | frozenset(shown), session, compare, hold)
-        changed = find_changed(shelf, {i: at for i, at in shown.items() if at})
-        earlier = find_requested_session(shelf, own, own_id, is_first=is_first)
-    if changed:
-        text = "\n".join(filter(None, [changed_context(changed), text]))
-        ids += [memory.was.id for memory in changed]
-    if earlier is not None and earlier.id not in shown:
-        text = "\n".join(filter(None, [session_context(earlier), text]))
-        ids.append(earlier.id)
-    return text, {"prompt": safe_line(own, DIARY_CHARACTERS), "shown": ids, "at": now}
+# --- what takes longer than a hook may ------------------------------------------------------------
+#
+# The answer is printed before, and the hook does not wait for the process.
+
+
+def _exchange_command(shelf: "NuggetShelf") -> str:
+    """The command that brings the shelf and others together: its server, or paired machines."""
+    if shelf.server:
+        return "sync"
+    return "pair" if shelf.paired_folders() else ""
+
+
+def start_exchange(directory: str, command: str) -> None:
+    """Run `sync` or `pair`: send what is new here, and take in what is new there."""
+    with suppress(OSError, StoreError):
+        _start(directory, command)
+
+
+def _start_daily_pass(directory: str, settings: Settings) -> None:
+    """Start the daily clean-up if it is due and no hook has started it today. It checks itself that
+    nobody else has run it."""
+    path, today = hook_path(directory, STAMP), time.strftime("%Y-%m-%d")
+    if not path or not settings["reflection_daily"] or read_beginning(path, 20) == today:
+        return
+    from datetime import datetime
+
+    from nuggets.maintenance import Hours, is_due
+
+    if is_due(datetime.now(), None, Hours.from_settings(settings)):
+        with suppress(OSError, StoreError):  # the next hook tries again
+            write_private_file(path, today.encode(), durable=False)
+            _start(directory, "schedule", "run", "--once")
+
+
+def _start(directory: str, *command: str) -> None:
+    """Run a command in a session of its own, so that it outlives the host; it writes our log."""
+    import subprocess
+
+    from nuggets.filesystem.processes import NEUTRAL_FOLDER, module_command
+
+    log = hook_path(directory, "log")
+    private_directory(os.path.dirname(log))
+    output = open_plain(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW)
+    try:
+        subprocess.Popen(
+            module_command("nuggets", *command),
+            env={**os.environ, "NUGGETS_STORE": directory},  # others can read a command line
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd=NEUTRAL_FOLDER,
+            start_new_session=True,
+        )
+    finally:
+        os.close(output)

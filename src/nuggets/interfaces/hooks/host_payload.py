@@ -1,8 +1,10 @@
 """Reads the payloads of all hosts into one form."""
 
+import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from nuggets.named_tuple import NamedTuple
@@ -57,6 +59,11 @@ class Event(NamedTuple):
     transcript: str = ""  # the path of the host's transcript
     messages: tuple[Any, ...] = ()  # the transcript itself, from hosts that send it
     last_reply: str = ""  # what the agent said last; a transcript may not have it yet
+
+    @property
+    def folder(self) -> str:
+        """The agent may have changed its directory, but the project stays."""
+        return os.environ.get("CLAUDE_PROJECT_DIR") or self.directory
 
 
 def is_command(prompt: str) -> bool:
@@ -145,3 +152,14 @@ def _own_words(prompt: str) -> str:
 def _first_root(sent: Mapping[str, Any]) -> str:
     roots = sent.get("workspace_roots")
     return roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
+
+
+def json_objects(texts: Iterable[bytes]) -> list[dict[str, Any]]:
+    """The objects of texts in JSON; those that are cut, broken, or something else are skipped."""
+    found = []
+    for text in texts:
+        with suppress(ValueError, RecursionError):
+            value = json.loads(text)
+            if isinstance(value, dict):
+                found.append(value)
+    return found

@@ -3,11 +3,12 @@ the next hook that opens it turns the lines into temporary notes of their projec
 
 import json
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from nuggets.filesystem.atomic_files import open_plain
+from nuggets.filesystem.atomic_files import read_if_plain
 from nuggets.filesystem.hook_files import append, file_size, hook_path
 from nuggets.interfaces.hooks.host_payload import Event, files_of
 
@@ -46,9 +47,9 @@ def import_inbox(shelf: "NuggetShelf", directory: str) -> None:
     files_by_project: dict[str, dict[str, bool]] = {}
     claims = _claim_inboxes(directory)
     for claim in claims:
-        for line in _lines(claim):
+        for line in read_if_plain(claim).decode(errors="replace").splitlines():
             project, relative, edited = _sighting(line, shelf.project_of)
-            if relative:
+            if project and relative:
                 files = files_by_project.setdefault(project, {})
                 files[relative] = files.pop(relative, False) or edited
     with shelf.batch():
@@ -71,25 +72,12 @@ def _claim_inboxes(directory: str) -> list[str]:
         for name in os.listdir(folder):
             path, claim = os.path.join(folder, name), f"{inbox}.{os.urandom(4).hex()}"
             with suppress(OSError):  # another process claimed it
-                if path == inbox or (name.startswith("inbox.") and _is_abandoned(path)):
+                waited = time.time() - os.stat(path).st_mtime
+                if path == inbox or (name.startswith("inbox.") and waited > ABANDONED_SECONDS):
                     os.utime(path)
                     os.rename(path, claim)
                     claims.append(claim)
     return claims
-
-
-def _is_abandoned(path: str) -> bool:
-    import time
-
-    return time.time() - os.stat(path).st_mtime > ABANDONED_SECONDS
-
-
-def _lines(path: str) -> list[str]:
-    try:
-        with open(path, encoding="utf-8", errors="replace", opener=open_plain) as file:
-            return file.readlines()
-    except OSError:
-        return []
 
 
 def _sighting(line: str, project_of: Callable[[str], str]) -> tuple[str, str, bool]:
@@ -104,14 +92,9 @@ def _sighting(line: str, project_of: Callable[[str], str]) -> tuple[str, str, bo
     except (ValueError, TypeError, OSError, RecursionError):
         return "", "", False
     outside = relative.startswith(os.pardir) or relative == os.curdir
-    if outside or not project or not _is_namable(relative):
-        return project, "", False
-    return project, relative, bool(edited)
-
-
-def _is_namable(path: str) -> bool:
-    """Can it be a title? Some file names are not printable, or too long."""
-    return path.isprintable() and len(path) <= LONGEST_PATH
+    # some file names can be no title
+    is_namable = relative.isprintable() and len(relative) <= LONGEST_PATH
+    return project, "" if outside or not is_namable else relative, bool(edited)
 
 
 def _store(shelf: "NuggetShelf", project: str, files: dict[str, bool]) -> None:

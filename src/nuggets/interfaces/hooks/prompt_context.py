@@ -21,7 +21,7 @@ from nuggets.interfaces.hooks.help_probability import (
     telling_words,
 )
 from nuggets.interfaces.hooks.host_payload import is_command
-from nuggets.interfaces.hooks.memory_lines import (
+from nuggets.interfaces.hooks.shown_memories import (
     caveats_in_time,
     is_shown,
     quoted_block,
@@ -133,7 +133,8 @@ def find_changed(shelf: "NuggetShelf", shown_at: Mapping[str, str]) -> list[Chan
                 continue
             was = shelf.note_at(note_id, moment)
             now = None if current is None or current.hidden else current
-            if was is not None and not was.hidden and _differ(was, now):
+            says_same = was and now and (was.title, was.content) == (now.title, now.content)
+            if was is not None and not was.hidden and not says_same:
                 changed.append(ChangedMemory(was, now))
             if len(changed) == CHANGED_MEMORIES:
                 break
@@ -181,10 +182,6 @@ def _session_about(shelf: "NuggetShelf", topic: str, own_id: str) -> MemoryNote 
 def _last_session(shelf: "NuggetShelf", own_id: str) -> MemoryNote | None:
     notes = shelf.sessions()
     return next((note for note in notes if note.id != own_id), None) or next(iter(notes), None)
-
-
-def _differ(was: MemoryNote, now: MemoryNote | None) -> bool:
-    return now is None or (was.title, was.content) != (now.title, now.content)
 
 
 def _change(memory: ChangedMemory) -> str:

@@ -17,7 +17,7 @@ from nuggets.interfaces.hooks.help_probability import (
     shares_said,
     telling_words,
 )
-from nuggets.interfaces.hooks.memory_lines import is_shown
+from nuggets.interfaces.hooks.shown_memories import is_shown
 from nuggets.language.languages import detect_language
 from nuggets.language.text import words
 from nuggets.language.word_lists import ENGLISH
@@ -86,37 +86,31 @@ def _notes_meant(shelf: "NuggetShelf", query: str, nearest: "NearestNotes") -> l
     return sorted(near, key=lambda note: -nearness[note.id])
 
 
-class PromptMeaning:
-    """What the encoder says of one prompt."""
+def compare_meaning(
+    shelf: "NuggetShelf", location: str, explain: Callable[[str], None], prompt: str
+) -> "NearestNotes | None":
+    """The notes nearest to a prompt; None if it is judged by its words alone. `explain`: told what
+    was done."""
+    if not has_topic(prompt):
+        explain("encoder: not compared: the prompt names no topic in English")
+        return None
+    from nuggets.interfaces.encoder_socket import NEAREST_NOTES, ask_living_process
 
-    def __init__(self, shelf: "NuggetShelf", location: str, explain: Callable[[str], None]) -> None:
-        """`explain`: told what was done."""
-        self._shelf = shelf
-        self._location = location
-        self._explain = explain
-
-    def compare(self, prompt: str) -> "NearestNotes | None":
-        """The notes nearest to the prompt; None if it is judged by its words alone."""
-        if not has_topic(prompt):
-            self._explain("encoder: not compared: the prompt names no topic in English")
+    start = time.monotonic()
+    nearest = ask_living_process(location, prompt, ASKING_SHARE * _seconds_left())
+    how = "asked a living process"
+    if nearest is None:
+        if _seconds_left() < LOADING_SECONDS:
+            explain("encoder: not compared: no process to ask, and no time to load")
             return None
-        from nuggets.interfaces.encoder_socket import NEAREST_NOTES, ask_living_process
-
-        start = time.monotonic()
-        nearest = ask_living_process(self._location, prompt, ASKING_SHARE * _seconds_left())
-        how = "asked a living process"
-        if nearest is None:
-            if _seconds_left() < LOADING_SECONDS:
-                self._explain("encoder: not compared: no process to ask, and no time to load")
-                return None
-            nearest = self._shelf.nearest_by_encoder(prompt, NEAREST_NOTES)
-            how = "loaded the encoder"
-        if nearest is None:
-            self._explain("encoder: not compared: no note has a vector (`nuggets encoder status`)")
-            return None
-        took = 1000 * (time.monotonic() - start)
-        self._explain(f"encoder: {how}, {nearest.compared} notes compared in {took:.0f} ms")
-        return nearest
+        nearest = shelf.nearest_by_encoder(prompt, NEAREST_NOTES)
+        how = "loaded the encoder"
+    if nearest is None:
+        explain("encoder: not compared: no note has a vector (`nuggets encoder status`)")
+        return None
+    took = 1000 * (time.monotonic() - start)
+    explain(f"encoder: {how}, {nearest.compared} notes compared in {took:.0f} ms")
+    return nearest
 
 
 def _seconds_left() -> float:

@@ -1,16 +1,23 @@
 """Runs one hook: read the payload, handle it within a second, print the answer, exit 0."""
 
+import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from errno import EDQUOT, ENOSPC
 from typing import TYPE_CHECKING, Any
 
-from nuggets.filesystem.hook_files import count_miss, log_problem
-from nuggets.filesystem.shelf_location import default_location, is_server
+from nuggets.domain.limits import SESSION_CHARACTERS
+from nuggets.filesystem.hook_files import (
+    count_miss,
+    host_processes,
+    log_problem,
+    record_session,
+)
+from nuggets.filesystem.shelf_location import default_location, is_server, parse_server_url
 from nuggets.interfaces.hooks import deadline_seconds
-from nuggets.interfaces.hooks.host_payload import HOST_NAMES, Event, event_of
+from nuggets.interfaces.hooks.host_payload import HOST_NAMES, PROMPT_CHARACTERS, Event, event_of
 from nuggets.interfaces.prompt_quoting import CAMEL_CASE_HOSTS, name_tools
 
 if TYPE_CHECKING:
@@ -24,67 +31,116 @@ FULL = "Nuggets: the disk is full. Nothing can be kept until there is room; see 
 
 def main(argv: Sequence[str]) -> int:
     """Always returns 0: an error in memory must not stop the host."""
-    words, options = _split(argv)
-    directory = options.get("--dir") or default_location(os.environ)
-    name = words[0] if words else ""
-    held: list[bytes] = []
-    payload: list[bytes] = []  # as far as it is read; empty once its orders are written down
-    host = options.get("--host", "")
-
-    def leave_late() -> None:
-        if _read_what_is_there(payload):
-            receive(name, host, payload, directory, held)
-
+    call = _Call(argv)
     try:
-        _set_deadline(directory, name, held, leave_late)
-        _read_stdin(payload)
-        answer(name, host, payload, directory, held, explains="--why" in argv)
+        call.set_deadline()
+        call.read_stdin()
+        call.answer()
     except Exception as problem:
-        _print_all(held)
-        log_problem(directory, f"hook {name[:40]}", problem)
+        call.print_held()
+        log_problem(call.directory, f"hook {call.name[:40]}", problem)
     finally:
         _clear_deadline()
     return 0
 
 
-def answer(
-    name: str,
-    host: str,
-    payload: list[bytes],
-    directory: str,
-    held: list[bytes],
-    *,
-    explains: bool = False,
-) -> None:
-    """Print the answer for the host, as JSON in its form, or nothing.
+class _Call:
+    """One call of a hook: what the host sends, and the answer that is printed if time runs out."""
 
-    `held`: gets the answer that is printed if time runs out or the write fails.
-    `explains`: print to standard error how a prompt was judged.
-    """
-    event, printer, left = receive(name, host, payload, directory, held, explains=explains)
-    if not event.name:
-        return
-    if is_server(directory) and event.name in ("post-tool", "user-prompt"):
-        if event.name == "user-prompt":
-            from nuggets.interfaces.hooks.remote_prompt import ask_server
+    def __init__(self, argv: Sequence[str]) -> None:
+        words, options = _split(argv)
+        self.name = words[0] if words else ""
+        self.directory = options.get("--dir") or default_location(os.environ)
+        self._host = options.get("--host", "")
+        self._explains = "--why" in argv
+        self._payload: list[bytes] = []  # as far as it is read; empty once it was taken in
+        self._held: list[bytes] = []
 
-            ask_server(event, directory, printer, left)
-        return  # which files an agent touched is no memory of a team
-    if event.name == "post-tool":
-        from nuggets.interfaces.hooks.observed_files import append_files
+    def read_stdin(self) -> None:
+        """Read what the host sends, piece by piece."""
+        if sys.stdin is None or sys.stdin.isatty():
+            return
+        stream: Any = sys.stdin.buffer  # typed without `read1`, which it has
+        while piece := stream.read1(PIECE_BYTES):
+            self._payload.append(piece)
 
-        append_files(directory, event)
-        return
-    from nuggets.interfaces.hooks.event_handlers import handle_event
+    def answer(self) -> None:
+        """Print the answer for the host, as JSON in its form, or nothing."""
+        event, printer, left = self._take_in()
+        if not event.name:
+            return
+        if is_server(self.directory) and event.name in ("post-tool", "user-prompt"):
+            if event.name == "user-prompt":
+                _ask_server(event, self.directory, printer, left)
+            return  # which files an agent touched is no memory of a team
+        if event.name == "post-tool":
+            from nuggets.interfaces.hooks.observed_files import append_files
 
-    try:
-        handle_event(event, directory, printer, left)
-    except Exception as problem:
-        if _is_disk_full(problem):
-            printer("", "\n".join([FULL, *[WAITING for one in left[:1] if one.path]]))
-        elif any(not one.path and not one.order.refusal for one in left):
-            printer("", f"Nuggets: not kept: {problem}"[:MESSAGE_CHARACTERS])
-        raise
+            append_files(self.directory, event)
+            return
+        from nuggets.interfaces.hooks.event_handlers import handle_event
+
+        try:
+            handle_event(event, self.directory, printer, left)
+        except Exception as problem:
+            if _is_disk_full(problem):
+                printer("", "\n".join([FULL, *[WAITING for one in left[:1] if one.path]]))
+            elif any(not one.path and not one.order.refusal for one in left):
+                printer("", f"Nuggets: not kept: {problem}"[:MESSAGE_CHARACTERS])
+            raise
+
+    def _take_in(self) -> "tuple[Event, _Printer, list[WaitingOrder]]":
+        """The event, how it is answered, and the orders in it. Whatever is late: these are written
+        down, and said to wait, before the deadline may end the process."""
+        import signal
+
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+        try:
+            raw = b"".join(self._payload)
+            sent = json.loads(raw) if raw.strip() else {}
+            if not isinstance(sent, Mapping):
+                sent = {}
+            event = event_of(self.name, self._host or _find_host(sent), sent)
+            printer = _Printer(event, self._held, self._explains)
+            left: list[WaitingOrder] = []
+            if event.name == "user-prompt":  # before memory is opened, which may be busy or slow
+                from nuggets.interfaces.hooks.orders import leave_orders, read_orders
+
+                left = leave_orders(self.directory, read_orders(event.prompt), event.folder)
+            if any(one.path for one in left):
+                printer.hold("", WAITING)
+        finally:
+            self._payload.clear()
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+        return event, printer, left
+
+    def set_deadline(self) -> None:
+        """End the process when time is up; every write here survives a kill."""
+        import signal
+
+        signal.signal(signal.SIGALRM, self._end_process)
+        signal.setitimer(signal.ITIMER_REAL, deadline_seconds())
+
+    def _end_process(self, *_: object) -> None:
+        with suppress(Exception):  # the payload is not whole
+            self._read_what_is_there()
+            if self._payload:
+                self._take_in()
+        self.print_held()
+        count_miss(self.directory, self.name)
+        os._exit(0)
+
+    def _read_what_is_there(self) -> None:
+        """Read on without waiting, because time is up."""
+        import select
+
+        with suppress(OSError):
+            while select.select([0], [], [], 0)[0] and (piece := os.read(0, PIECE_BYTES)):
+                self._payload.append(piece)
+
+    def print_held(self) -> None:
+        for line in self._held:
+            _print(line)
 
 
 def _is_disk_full(problem: BaseException | None) -> bool:
@@ -95,51 +151,6 @@ def _is_disk_full(problem: BaseException | None) -> bool:
             break
         problem = problem.__cause__ or problem.__context__
     return problem is not None
-
-
-def receive(
-    name: str,
-    host: str,
-    payload: list[bytes],
-    directory: str,
-    held: list[bytes],
-    *,
-    explains: bool = False,
-) -> "tuple[Event, _Printer, list[WaitingOrder]]":
-    """The event, how it is answered, and the orders in it. Whatever is late: these are written
-    down, and said to wait, before the deadline may end the process."""
-    import signal
-
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
-    try:
-        import json  # not before: what the deadline interrupts would be left half imported
-
-        raw = b"".join(payload)
-        sent = json.loads(raw) if raw.strip() else {}
-        if not isinstance(sent, Mapping):
-            sent = {}
-        event = event_of(name, host or _host(sent), sent)
-        printer = _Printer(event, held, explains)
-        left = _leave_orders(event, directory) if event.name == "user-prompt" else []
-        if any(one.path for one in left):
-            printer.hold("", WAITING)
-    finally:
-        payload.clear()
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
-    return event, printer, left
-
-
-def _leave_orders(event: Event, directory: str) -> "list[WaitingOrder]":
-    """Write the orders of a prompt down before memory is opened, which may be busy or slow."""
-    from nuggets.interfaces.hooks.orders import read_orders
-
-    orders = read_orders(event.prompt)
-    if not orders:
-        return []
-    from nuggets.interfaces.hooks.orders import leave_orders
-
-    folder = os.environ.get("CLAUDE_PROJECT_DIR") or event.directory
-    return leave_orders(directory, orders, folder)
 
 
 class _Printer:
@@ -163,8 +174,6 @@ class _Printer:
                 os.write(2, line.encode(errors="replace") + b"\n")
 
     def _encode(self, context: str, message: str) -> bytes:
-        import json
-
         shape = _shape(self._event, _name_tools(context, self._event.host), message)
         return json.dumps(shape, ensure_ascii=False).encode(errors="replace") if shape else b""
 
@@ -173,7 +182,7 @@ def _name_tools(context: str, host: str) -> str:
     """The context with the names that tools have at the host, in our words about it."""
     if host not in CAMEL_CASE_HOSTS:
         return context
-    from nuggets.interfaces.hooks.memory_lines import HOW_TO_READ
+    from nuggets.interfaces.hooks.shown_memories import HOW_TO_READ
 
     renamed = context.replace(HOW_TO_READ, name_tools(HOW_TO_READ, host))
     return name_tools(renamed, host)
@@ -190,7 +199,7 @@ def _shape(event: Event, context: str, message: str) -> dict[str, Any]:
     return shape
 
 
-def _host(sent: Mapping[str, Any]) -> str:
+def _find_host(sent: Mapping[str, Any]) -> str:
     """The calling host, if the command line does not name it: Cursor runs Claude Code's hooks."""
     if os.environ.get("CURSOR_VERSION") or "cursor_version" in sent:
         return "cursor"
@@ -210,56 +219,83 @@ def _split(argv: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     return words, options
 
 
-def _read_stdin(payload: list[bytes]) -> None:
-    """Read what the host sends into the list, piece by piece."""
-    if sys.stdin is None or sys.stdin.isatty():
-        return
-    stream: Any = sys.stdin.buffer  # typed without `read1`, which it has
-    while piece := stream.read1(PIECE_BYTES):
-        payload.append(piece)
-
-
-def _read_what_is_there(payload: list[bytes]) -> bool:
-    """Read on without waiting, because time is up; whether there is anything."""
-    import select
-
-    with suppress(OSError):
-        while select.select([0], [], [], 0)[0] and (piece := os.read(0, PIECE_BYTES)):
-            payload.append(piece)
-    return bool(payload)
-
-
-def _print_all(lines: list[bytes]) -> None:
-    for line in lines:
-        _print(line)
-
-
 def _print(line: bytes) -> None:
     with suppress(OSError):  # the host closed the pipe
         if line:
             os.write(1, line + b"\n")
 
 
-def _set_deadline(
-    directory: str, name: str, held: list[bytes], leave_late: Callable[[], None]
-) -> None:
-    """End the process when time is up; every write here survives a kill.
-
-    `leave_late`: writes down what is ordered, if that was not done yet."""
-    import signal
-
-    def end_process(*_: object) -> None:
-        with suppress(Exception):  # the payload is not whole
-            leave_late()
-        _print_all(held)
-        count_miss(directory, name)
-        os._exit(0)
-
-    signal.signal(signal.SIGALRM, end_process)
-    signal.setitimer(signal.ITIMER_REAL, deadline_seconds())
-
-
 def _clear_deadline() -> None:
     import signal
 
     signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+# --- a prompt, where a server keeps the memory ----------------------------------------------------
+#
+# One request, with as little imported as possible. The server does what `prompt_answer` does, with
+# the part of the session's diary that it needs; the diary itself stays on this machine, and files
+# that memories name are looked at here.
+
+ENTRIES = 200  # of the diary, the last ones
+_SENT = ("prompt", "shown", "at", "forgotten")  # of an entry
+
+
+def _ask_server(event: Event, url: str, say: _Printer, left: "Sequence[WaitingOrder]") -> None:
+    """Ask, print the answer, and write the diary; `left`: orders that the server now obeys."""
+    from nuggets.filesystem.git_repository import find_place
+    from nuggets.interfaces.hooks.orders import settle
+    from nuggets.interfaces.hooks.shown_memories import append_entry, read_diary, where_it_is
+    from nuggets.remote import HOOK_PATH, ServerCalls
+    from nuggets.remote.http_connection import HOOK_CONNECT_SECONDS, Unreachable
+
+    event = event._replace(session=event.session[:SESSION_CHARACTERS])
+    for process in host_processes():
+        record_session(url, process, event.session)
+    place = find_place(event.folder or os.getcwd(), url)
+    entries = read_diary(url, event.session)[-ENTRIES:]
+    calls = ServerCalls(parse_server_url(url), connect_seconds=HOOK_CONNECT_SECONDS)
+    try:
+        answer = calls.post(
+            HOOK_PATH,
+            {
+                "host": event.host,
+                "session": event.session,
+                "prompt": event.prompt[:PROMPT_CHARACTERS],
+                "place": place and [*place[:-1], list(place.folders)],
+                "project": os.environ.get("NUGGETS_PROJECT", ""),
+                "entries": [{k: v for k, v in e.items() if k in _SENT} for e in entries],
+            },
+        )
+    except Unreachable:
+        from nuggets.interfaces.hooks.event_handlers import handle_event
+
+        handle_event(event, url, say, left)  # from the copy; what the person orders is queued
+        return
+    for waiting in left:
+        settle(waiting)
+    context = str(answer.get("context", ""))
+    if answer.get("anchors"):
+        context = _add_stale_reasons(context, answer["anchors"], event.folder)
+    say(context, str(answer.get("message", "")))
+    for entry in answer.get("entries", ()):
+        if isinstance(entry, dict):
+            append_entry(url, event.session, {**entry, **where_it_is(event)})
+    calls.close()
+
+
+def _add_stale_reasons(context: str, anchors: Any, folder: str) -> str:
+    """What has changed of the files that the memories name, behind the id of each."""
+    from nuggets.domain.records import Anchor
+    from nuggets.filesystem.anchors import stale_reasons
+    from nuggets.filesystem.current_project import checkout_root
+    from nuggets.interfaces.hooks.shown_memories import safe_line
+    from nuggets.remote import decode_answer
+
+    root = checkout_root(folder)
+    known = decode_answer(anchors, dict[str, tuple[Anchor, ...]], "anchors")
+    for note_id, named in known.items():
+        reasons = stale_reasons(root, named, {})
+        marks = "".join(f", {safe_line(reason, 160)}" for reason in reasons)
+        context = context.replace(note_id, note_id + marks, 1)
+    return context

@@ -21,6 +21,7 @@ from nuggets.interfaces.hooks.shown_memories import (
     other_diaries,
     prompts_of,
     read_diary,
+    where_it_is,
 )
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
@@ -57,20 +58,17 @@ def is_due(directory: str, event: "Event") -> bool:
     return not kept or time.time() - kept[-1] > PAUSE_SECONDS
 
 
-def keep_session(
-    shelf: "NuggetShelf", event: "Event", folder: str, directory: str, *, waits: bool = False
-) -> None:
+def keep_session(shelf: "NuggetShelf", event: "Event", directory: str, *, waits: bool) -> None:
     """Keep the note of the session that an event is of.
 
     `waits`: in the diary, until the next start; what a host sends cannot be read again then."""
     if not event.session or not shelf.settings["session_notes"]:
         return
     given = (event.transcript, event.messages, event.last_reply)
-    source = _Source(event.session, event.host, folder, *given)
+    source = _Source(event.session, event.host, event.folder, *given)
     record = _distil(shelf, source, directory)
     if waits and record is not None:
-        place = {"session": event.session, "host": event.host, "folder": folder}
-        append_entry(directory, event.session, {**place, "waiting": record})
+        append_entry(directory, event.session, {**where_it_is(event), "waiting": record})
     elif not waits:
         _write(shelf, source, record, directory)
 

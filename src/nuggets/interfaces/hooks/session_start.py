@@ -16,14 +16,14 @@ from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.visibility import is_observed
 from nuggets.errors import NuggetsError
-from nuggets.interfaces.hooks.memory_lines import (
+from nuggets.interfaces.hooks.orders import has_sign_of_rule
+from nuggets.interfaces.hooks.shown_memories import (
     caveats_in_time,
     quoted_block,
     safe_line,
     session_lines,
     title_part,
 )
-from nuggets.interfaces.hooks.orders import has_sign_of_rule
 from nuggets.language.text import estimate_tokens, first_words, one_line, tokens, visible
 from nuggets.language.word_lists import conversation_words
 
@@ -77,13 +77,13 @@ def start_context(
     notes = shelf.leading_notes()
     promote_after = shelf.settings["promote_after"]
     chosen = sorted(
-        (note for note in notes if _is_durable(note)),
+        (note for note in notes if note.stability == "durable" and not is_observed(note)),
         key=lambda note: _weight(note, promote_after),
         reverse=True,
     )
     frame = f"{quoted_block(START_HEADING, ['-', MORE])}\n{STANDING_ORDER}"
     room = _Room(budget - estimate_tokens(frame))
-    last = session or _last_session(shelf)
+    last = session or next(iter(shelf.sessions()), None)
     first = ["This session before this point:", *session_lines(session)] if session else []
     if last and not session:
         first = [f"Left open by the last session: {line}" for line in _open_points(last)]
@@ -98,7 +98,8 @@ def start_context(
         known += _letters_and_digits("\n".join(shown))
     loaded = {note.id for note in chosen if _contains(known, note)}
     unknown = [note for note in chosen if note.id not in loaded]
-    work = _describe_work(branch, _recent_files(notes), last)
+    about_last = [last.title, last.content] if last else []
+    work = "\n".join([branch, *_recent_files(notes), *about_last])
     groups = (
         [note for note in unknown if note.project and is_rule(note)],
         _changed_since(last, unknown),
@@ -162,16 +163,6 @@ class _Room:
         return left >= 0
 
 
-def _last_session(shelf: "NuggetShelf") -> MemoryNote | None:
-    return next(iter(shelf.sessions()), None)
-
-
-def _describe_work(branch: str, files: Iterable[str], session: MemoryNote | None) -> str:
-    """The words on what someone works on; `session`: the last one."""
-    told = [session.title, session.content] if session else []
-    return "\n".join([branch, *files, *told])
-
-
 def _recent_files(notes: Iterable[MemoryNote]) -> list[str]:
     """The files that hooks saw last, the newest first; `notes`: of any kind."""
     seen = [note for note in notes if is_observed(note)]
@@ -208,10 +199,6 @@ def _telling_words(work: str) -> set[str]:
         and not word.isdigit()
         and (len(word) >= SHORTEST_WORD or not word.isascii())
     }
-
-
-def _is_durable(note: MemoryNote) -> bool:
-    return note.stability == "durable" and not is_observed(note)
 
 
 def _weight(note: MemoryNote, promote_after: int) -> tuple[bool, bool, int, str]:

@@ -33,42 +33,42 @@ _CLAUDE_NOT_SAID = (
 def claude_code_steps(entries: Iterable[Mapping[str, Any]]) -> Iterator[Step]:
     calls: Calls = {}
     for entry in entries:
-        message = entry.get("message")
-        if not isinstance(message, dict) or _is_claude_aside(entry):
+        # of a subagent, or from the host and not from the person
+        if any(entry.get(name) for name in ("isSidechain", "isMeta", "isCompactSummary")):
             continue
-        content = message.get("content")
+        content = object_of(entry.get("message")).get("content")
         if entry.get("type") == "assistant":
-            yield from _claude_replies(content, calls)
+            yield from _replies(content)
+            calls.update(_calls_in(content, "tool_use", "input"))
         elif entry.get("type") == "user":
-            yield from _claude_results(content, calls)
+            for part in objects_of(content):
+                if part.get("type") == "tool_result":
+                    output, failed = texts_of(part.get("content")), bool(part.get("is_error"))
+                    yield from _finish(calls, part.get("tool_use_id"), failed, output)
             words = _CLAUDE_INJECTED.sub(" ", texts_of(content, "text")).strip()
             if words and not words.startswith(_CLAUDE_NOT_SAID):
                 yield Step("request", words)
 
 
-def _is_claude_aside(entry: Mapping[str, Any]) -> bool:
-    """Is it of a subagent, or from the host and not from the person?"""
-    return any(entry.get(name) for name in ("isSidechain", "isMeta", "isCompactSummary"))
-
-
-def _claude_replies(content: Any, calls: Calls) -> Iterator[Step]:
+def _replies(content: Any) -> Iterator[Step]:
     text = texts_of(content, "text").strip()
     if text:
         yield Step("reply", text)
-    for part in content if isinstance(content, list) else []:
-        if isinstance(part, dict) and part.get("type") == "tool_use":
-            given = part.get("input")
-            if isinstance(given, dict):
-                calls[str(part.get("id"))] = (str(part.get("name")), given)
 
 
-def _claude_results(content: Any, calls: Calls) -> Iterator[Step]:
-    for part in content if isinstance(content, list) else []:
-        if isinstance(part, dict) and part.get("type") == "tool_result":
-            call = calls.pop(str(part.get("tool_use_id")), None)
-            if call is not None:
-                output = texts_of(part.get("content"))
-                yield from call_steps(*call, bool(part.get("is_error")), output)
+def _calls_in(content: Any, kind: str, arguments: str) -> Calls:
+    """The calls of tools in a message, by the name that its arguments have."""
+    return {
+        str(part.get("id")): (str(part.get("name")), object_of(part.get(arguments)))
+        for part in objects_of(content)
+        if part.get("type") == kind
+    }
+
+
+def _finish(calls: Calls, called: Any, failed: bool | None, output: str) -> list[Step]:
+    """The steps of a call whose result is there; none if the call is not."""
+    call = calls.pop(str(called), None)
+    return call_steps(*call, failed, output) if call is not None else []
 
 
 # --- Codex: JSON lines with a `payload`, of response items and of events. Newer versions let the
@@ -82,34 +82,30 @@ _CODEX_INJECTED = ("<", "# AGENTS.md instructions")  # the host's words in the p
 def codex_steps(entries: Iterable[Mapping[str, Any]]) -> Iterator[Step]:
     calls: Calls = {}
     for entry in entries:
-        payload = entry.get("payload", entry)  # early versions have no payload
-        if not isinstance(payload, dict):
-            continue
-        kind = payload.get("type")
+        payload = object_of(entry.get("payload", entry))  # early versions have no payload
+        kind, called = payload.get("type"), payload.get("call_id")
         if kind == "message":
             yield from _codex_message(payload)
         elif kind == "item_completed":
-            yield from _codex_item(payload.get("item"), calls)
+            yield from _codex_item(object_of(payload.get("item")), calls)
         elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
-            calls[str(payload.get("call_id"))] = _codex_call(payload)
+            calls[str(called)] = _codex_call(payload)
         elif kind in ("function_call_output", "custom_tool_call_output"):
-            call = calls.pop(str(payload.get("call_id")), None)
-            if call is not None:
-                yield from call_steps(*call, *_codex_outcome(payload.get("output")))
+            yield from _finish(calls, called, *_codex_outcome(payload.get("output")))
 
 
-def _codex_item(item: Any, calls: Calls) -> Iterator[Step]:
+def _codex_item(item: Mapping[str, Any], calls: Calls) -> Iterator[Step]:
     """A command or a change of files that an event reports; the output of the same call is then
     left out."""
-    if not isinstance(item, dict) or item.get("type") not in ("CommandExecution", "FileChange"):
+    if item.get("type") not in ("CommandExecution", "FileChange"):
         return
     calls.pop(str(item.get("id")), None)
     if item["type"] == "CommandExecution":
-        code, output = item.get("exit_code"), item.get("aggregated_output")
+        code = item.get("exit_code")
         failed = code != 0 if isinstance(code, int) else item.get("status") == "failed"
-        yield from call_steps("shell", item, failed, output if isinstance(output, str) else "")
-    elif item.get("status") == "completed" and isinstance(item.get("changes"), dict):
-        yield from (Step("file", path) for path in item["changes"])
+        yield from call_steps("shell", item, failed, text_of(item.get("aggregated_output")))
+    elif item.get("status") == "completed":
+        yield from (Step("file", path) for path in object_of(item.get("changes")))
 
 
 def _codex_message(payload: Mapping[str, Any]) -> Iterator[Step]:
@@ -156,9 +152,8 @@ _GEMINI_INJECTED = re.compile(r"<hook_context>.*?(?:</hook_context>|\Z)", re.DOT
 def gemini_steps(entries: Iterable[Mapping[str, Any]]) -> Iterator[Step]:
     for entry in entries:
         messages = entry.get("messages")
-        for message in messages if isinstance(messages, list) else [entry]:
-            if isinstance(message, dict):
-                yield from _gemini_message(message)
+        for message in objects_of(messages) if isinstance(messages, list) else [entry]:
+            yield from _gemini_message(message)
 
 
 def _gemini_message(message: Mapping[str, Any]) -> Iterator[Step]:
@@ -168,40 +163,25 @@ def _gemini_message(message: Mapping[str, Any]) -> Iterator[Step]:
         if words:
             yield Step("request", words)
     elif message.get("type") == "gemini":
-        for call in _gemini_calls(message):
-            given = call.get("args")
+        for call in objects_of(message.get("toolCalls")):
             output = _gemini_output(call)
+            code = _GEMINI_EXIT_CODE.search(output)
+            failed = code[1] != "0" if code else call.get("status") in ("error", "cancelled")
             yield from call_steps(
-                str(call.get("name")),
-                given if isinstance(given, dict) else {},
-                _gemini_failed(call, output),
-                output,
+                str(call.get("name")), object_of(call.get("args")), failed, output
             )
         if text.strip():
             yield Step("reply", text.strip())
 
 
-def _gemini_calls(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    calls = message.get("toolCalls")
-    return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
-
-
-def _gemini_failed(call: Mapping[str, Any], output: str) -> bool:
-    stated = _GEMINI_EXIT_CODE.search(output)
-    return stated[1] != "0" if stated else call.get("status") in ("error", "cancelled")
-
-
 def _gemini_output(call: Mapping[str, Any]) -> str:
     """The text that the model was given."""
-    result = call.get("result")
-    for part in result if isinstance(result, list) else []:
-        response = part.get("functionResponse") if isinstance(part, dict) else None
-        inner = response.get("response") if isinstance(response, dict) else None
-        output = inner.get("output", inner.get("error")) if isinstance(inner, dict) else None
+    for part in objects_of(call.get("result")):
+        response = object_of(object_of(part.get("functionResponse")).get("response"))
+        output = response.get("output", response.get("error"))
         if isinstance(output, str):
             return output
-    shown = call.get("resultDisplay")
-    return shown if isinstance(shown, str) else ""
+    return text_of(call.get("resultDisplay"))
 
 
 # --- opencode: messages with parts, which its plugin sends, for the host's store is its own matter
@@ -209,29 +189,21 @@ def _gemini_output(call: Mapping[str, Any]) -> str:
 
 def opencode_steps(entries: Iterable[Mapping[str, Any]]) -> Iterator[Step]:
     for entry in entries:
-        info, parts = entry.get("info"), entry.get("parts")
-        role = info.get("role") if isinstance(info, dict) else None
-        for part in parts if isinstance(parts, list) else []:
-            if isinstance(part, dict):
-                yield from _opencode_part(role, part)
+        role = object_of(entry.get("info")).get("role")
+        for part in objects_of(entry.get("parts")):
+            yield from _opencode_part(role, part)
 
 
 def _opencode_part(role: Any, part: Mapping[str, Any]) -> Iterator[Step]:
-    text = part.get("text")
-    if part.get("type") == "text" and isinstance(text, str) and text.strip():
+    text, state = text_of(part.get("text")).strip(), object_of(part.get("state"))
+    if part.get("type") == "text" and text:
         if role == "assistant":
-            yield Step("reply", text.strip())
+            yield Step("reply", text)
         elif role == "user" and not part.get("synthetic"):
-            yield Step("request", _without_quotes(text.strip()))
-    state = part.get("state")
-    if part.get("type") == "tool" and isinstance(state, dict):
-        given, output = state.get("input"), state.get("output")
-        yield from call_steps(
-            str(part.get("tool")),
-            given if isinstance(given, dict) else {},
-            _opencode_failed(state),
-            output if isinstance(output, str) else "",
-        )
+            yield Step("request", _without_quotes(text))
+    elif part.get("type") == "tool":
+        given, output = object_of(state.get("input")), text_of(state.get("output"))
+        yield from call_steps(str(part.get("tool")), given, _opencode_failed(state), output)
 
 
 def _without_quotes(request: str) -> str:
@@ -242,8 +214,7 @@ def _without_quotes(request: str) -> str:
 
 
 def _opencode_failed(state: Mapping[str, Any]) -> bool | None:
-    metadata = state.get("metadata")
-    code = metadata.get("exit") if isinstance(metadata, dict) else None
+    code = object_of(state.get("metadata")).get("exit")
     if isinstance(code, int):
         return code != 0
     return {"completed": False, "error": True}.get(str(state.get("status")))
@@ -255,36 +226,21 @@ def _opencode_failed(state: Mapping[str, Any]) -> bool | None:
 def pi_steps(entries: Iterable[Mapping[str, Any]]) -> Iterator[Step]:
     calls: Calls = {}
     for entry in entries:
-        message = entry.get("message")
-        if entry.get("type") != "message" or not isinstance(message, dict):
-            continue
+        message = object_of(entry.get("message")) if entry.get("type") == "message" else {}
         text = texts_of(message.get("content"), "text").strip()
         role = message.get("role")
         if role == "user" and text:
             yield Step("request", text)
         elif role == "assistant":
-            calls.update(_pi_calls(message))
-            if text:
-                yield Step("reply", text)
+            calls.update(_calls_in(message.get("content"), "toolCall", "arguments"))
+            yield from _replies(message.get("content"))
         elif role == "toolResult":
-            call = calls.pop(str(message.get("toolCallId")), None)
-            if call is not None:
-                yield from call_steps(*call, bool(message.get("isError")), text)
+            is_error = bool(message.get("isError"))
+            yield from _finish(calls, message.get("toolCallId"), is_error, text)
         elif role == "bashExecution":  # the person's own command
             code = message.get("exitCode")
             failed = code != 0 if isinstance(code, int) else None
             yield from call_steps("bash", message, failed, str(message.get("output", "")))
-
-
-def _pi_calls(message: Mapping[str, Any]) -> Calls:
-    content = message.get("content")
-    calls: Calls = {}
-    for part in content if isinstance(content, list) else []:
-        if isinstance(part, dict) and part.get("type") == "toolCall":
-            given = part.get("arguments")
-            named = str(part.get("name"))
-            calls[str(part.get("id"))] = (named, given if isinstance(given, dict) else {})
-    return calls
 
 
 # --- Cursor: JSON lines with a role and a message; calls of tools stand there without their results
@@ -294,18 +250,16 @@ _CURSOR_REQUEST = re.compile(r"<user_query>(.*?)(?:</user_query>|\Z)", re.DOTALL
 
 def cursor_steps(entries: Iterable[Mapping[str, Any]]) -> Iterator[Step]:
     for entry in entries:
-        message = entry.get("message")
-        content = message.get("content") if isinstance(message, dict) else None
-        text = texts_of(content, "text").strip()
+        content = object_of(entry.get("message")).get("content")
         if entry.get("role") == "user":
+            text = texts_of(content, "text").strip()
             asked = "\n".join(map(str.strip, _CURSOR_REQUEST.findall(text)))
             if asked or (text and not text.startswith("<")):  # else only the host's words
                 yield Step("request", asked or text)
         elif entry.get("role") == "assistant":
-            if text:
-                yield Step("reply", text)
-            for part in content if isinstance(content, list) else []:
-                if isinstance(part, dict) and isinstance(part.get("input"), dict):
+            yield from _replies(content)
+            for part in objects_of(content):
+                if isinstance(part.get("input"), dict):
                     yield from call_steps(str(part.get("name")), part["input"], None)
 
 
@@ -342,25 +296,38 @@ def _command(given: Mapping[str, Any]) -> str:
 
 def _open_points(given: Mapping[str, Any]) -> list[str]:
     """The points of a plan that are not finished."""
-    points = given.get("todos", given.get("plan"))
     texts = [
         point.get("content") or point.get("step") or point.get("description")
-        for point in (points if isinstance(points, list) else [])
-        if isinstance(point, dict) and point.get("status") not in _FINISHED
+        for point in objects_of(given.get("todos", given.get("plan")))
+        if point.get("status") not in _FINISHED
     ]
     return [" ".join(text.split()) for text in texts if isinstance(text, str)]
+
+
+# --- values of unknown types ----------------------------------------------------------------------
+
+
+def object_of(value: Any) -> Mapping[str, Any]:
+    """The object; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def objects_of(value: Any) -> list[Mapping[str, Any]]:
+    """The objects of a list; none for anything else."""
+    return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
+
+
+def text_of(value: Any) -> str:
+    """The text; an empty one for anything else."""
+    return value if isinstance(value, str) else ""
 
 
 def texts_of(content: Any, *kinds: str) -> str:
     """The text of a message: a string, or the text parts of a list; `kinds`: their types."""
     if isinstance(content, str):
         return content
-    parts = content if isinstance(content, list) else []
-    texts = [
-        part.get("text")
-        for part in parts
-        if isinstance(part, dict) and (not kinds or part.get("type") in kinds)
-    ]
+    parts = (part for part in objects_of(content) if not kinds or part.get("type") in kinds)
+    texts = (part.get("text") for part in parts)
     return "\n".join(text for text in texts if isinstance(text, str))
 
 

@@ -1,13 +1,13 @@
 """Reads a host's transcript: bounded, only inside the host's own folder, as data. One in which
 nothing is understood is `Unreadable`."""
 
-import json
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from nuggets.interfaces.hooks.transcript_formats import STEPS
+from nuggets.interfaces.hooks.host_payload import json_objects
+from nuggets.interfaces.hooks.transcript_formats import STEPS, object_of, text_of
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.session_note_text import Step
 
@@ -49,7 +49,7 @@ def read_transcript(path: str, since: str = "") -> Transcript:
     if not host:
         raise Unreadable("it lies in no folder of a known host")
     raw = _read(place)
-    transcript = _transcript(host, list(_entries(raw)), since)
+    transcript = _transcript(host, _entries(raw), since)
     if raw and not transcript.steps and not since:
         raise Unreadable("its format is unknown")
     return transcript
@@ -57,7 +57,7 @@ def read_transcript(path: str, since: str = "") -> Transcript:
 
 def read_named_transcript(path: str, since: str = "") -> Transcript:
     """Read a transcript that a person named, wherever it lies: its entries say whose it is."""
-    entries = list(_entries(_read(path)))
+    entries = _entries(_read(path))
     host = host_by_entries(entries)
     if not host:
         raise Unreadable("it is no transcript of a known host")
@@ -89,7 +89,7 @@ def read_sent_transcript(host: str, sent: Sequence[Any]) -> Transcript:
     return _transcript(host, [entry for entry in sent if isinstance(entry, dict)], "")
 
 
-def _transcript(host: str, entries: list[Mapping[str, Any]], since: str) -> Transcript:
+def _transcript(host: str, entries: list[dict[str, Any]], since: str) -> Transcript:
     if since:
         entries = [entry for entry in entries if _time(entry) > since]
     steps = list(STEPS[host](entries))
@@ -102,21 +102,17 @@ def _identity(entries: Iterable[Mapping[str, Any]]) -> tuple[str, str]:
     """The host's id of a session, and where the agent worked."""
     session = folder = ""
     for entry in entries:
-        about = entry.get("payload", entry)
-        if isinstance(about, dict):
-            is_head = entry.get("type") in ("session", "session_meta")
-            named = about.get("id") if is_head else about.get("sessionId")
-            session = session or (named if isinstance(named, str) else "")
-            place = about.get("cwd")
-            folder = folder or (place if isinstance(place, str) else "")
+        about = object_of(entry.get("payload", entry))
+        is_head = entry.get("type") in ("session", "session_meta")
+        session = session or text_of(about.get("id" if is_head else "sessionId"))
+        folder = folder or text_of(about.get("cwd"))
         if session and folder:
             break
     return session, folder
 
 
 def _time(entry: Mapping[str, Any]) -> str:
-    time = entry.get("timestamp") or entry.get("startTime")
-    return time if isinstance(time, str) else ""
+    return text_of(entry.get("timestamp") or entry.get("startTime"))
 
 
 def host_folder(host: str) -> str:
@@ -147,11 +143,10 @@ def _trusted_folder(path: str) -> str:
     without one. The name of the directory does not tell a dash from a slash."""
     project = os.path.abspath(path).partition(f"{os.sep}agent-transcripts{os.sep}")[0]
     try:
-        trusted = next(iter(_objects([_read(os.path.join(project, ".workspace-trusted"))])), {})
+        trusted = json_objects([_read(os.path.join(project, ".workspace-trusted"))])
     except Unreadable:
         return ""
-    folder = trusted.get("workspacePath")
-    return folder if isinstance(folder, str) else ""
+    return text_of(trusted[0].get("workspacePath")) if trusted else ""
 
 
 def _host_of(place: str) -> str:
@@ -181,22 +176,10 @@ def _read(place: str) -> bytes:
         return head + b"\n" + file.read(TAIL_BYTES)
 
 
-def _entries(raw: bytes) -> Iterator[Mapping[str, Any]]:
+def _entries(raw: bytes) -> list[dict[str, Any]]:
     """The objects of JSON lines, or of one JSON text; lines that are cut or broken are skipped."""
-    whole = _objects([raw]) if raw.lstrip()[:2] in (b"{\n", b"{\r") else []
+    whole = json_objects([raw]) if raw.lstrip()[:2] in (b"{\n", b"{\r") else []
     lines = raw.split(b"\n")
     if len(lines) > HEAD_LINES + TAIL_LINES:
         lines = [*lines[:HEAD_LINES], *lines[-TAIL_LINES:]]
-    yield from whole or _objects(lines)
-
-
-def _objects(texts: Iterable[bytes]) -> list[Mapping[str, Any]]:
-    parsed: list[Mapping[str, Any]] = []
-    for text in texts:
-        try:
-            entry = json.loads(text)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(entry, dict):
-            parsed.append(entry)
-    return parsed
+    return whole or json_objects(lines)

@@ -5,8 +5,9 @@ was written by others, so it is bounded, no link is followed, and what cannot be
 """
 
 import hashlib
+import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from nuggets.domain.limits import TAG_CHARACTERS, TAGS
@@ -82,6 +83,54 @@ def make_note(
         "updatedAt": updated,
         **more,
     }
+
+
+_TITLES = ("title", "key", "name", "subject")
+CONTENTS = ("content", "memory", "value", "text", "note", "body")
+_TAGS = ("tags", "tag", "categories", "category", "memory_type")
+_CREATED = ("created_at", "created", "date")
+_CHANGED = ("updated_at", "updated", "modified", *_CREATED)
+
+
+def read_memory(
+    record: Mapping[str, Any], nugget: str, at: str, *, own_id: object = ""
+) -> Json | None:
+    """A memory of another program, by the names that programs give to its fields; None if it has no
+    text. `own_id`: by which the program knows it; else it is known by its text."""
+    fields = {name.lower(): value for name, value in record.items()}
+    title, content = _first_text(_TITLES, fields), _first_text(CONTENTS, fields)
+    if not (title or content):
+        return None
+    return make_note(
+        nugget,
+        title,
+        content,
+        identity=f"memory {own_id or f'{title} {content}'}",
+        at=at,
+        changed=next(filter(None, map(fields.get, _CHANGED)), None),
+        created=next(filter(None, map(fields.get, _CREATED)), None),
+        tags=[tag for name in _TAGS for tag in _list_tags(fields.get(name))],
+    )
+
+
+def _first_text(names: Iterable[str], fields: Mapping[str, Any]) -> str:
+    texts = (fields.get(name) for name in names)
+    return next((text for text in texts if isinstance(text, str) and text.strip()), "")
+
+
+def _list_tags(value: object) -> list[object]:
+    """Tags as a list, or as a text with commas or semicolons between them."""
+    if isinstance(value, str):
+        return list(value.replace(";", ",").split(","))
+    return value if isinstance(value, list) else []
+
+
+def parse_json(text: object) -> Any:
+    """JSON, as programs put it into a field; None if it is none."""
+    try:
+        return json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def fitting_tags(tags: Iterable[object]) -> list[str]:
@@ -161,3 +210,10 @@ def count_files(folder: str, endings: tuple[str, ...]) -> int:
     if not os.path.isdir(folder) or os.path.islink(folder):
         return 0
     return sum(1 for _ in files_below(folder, endings, Records()))
+
+
+def modification_time(path: str) -> float:
+    try:
+        return os.lstat(path).st_mtime
+    except OSError:  # gone meanwhile
+        return 0.0

@@ -4,7 +4,6 @@ agents, and the memories of other programs, each where its program keeps it.
 Only looked at, never read as a whole: an offer is a path and a count. Links are not followed.
 """
 
-import json
 import os
 import sys
 import time
@@ -15,11 +14,12 @@ from itertools import islice
 from typing import Literal
 
 from nuggets.domain.marks import INSTRUCTION_FILES
+from nuggets.filesystem.atomic_files import read_beginning
 from nuggets.filesystem.current_project import checkout_root
 from nuggets.interfaces import pluralize
 from nuggets.interfaces.connect.hosts import Setup
 from nuggets.interfaces.hooks.transcript_reader import host_folder, read_folder_of
-from nuggets.interfaces.importers import MOST_FILES, count_files
+from nuggets.interfaces.importers import MOST_FILES, count_files, modification_time, parse_json
 from nuggets.interfaces.importers.program_databases import count_memories
 from nuggets.named_tuple import NamedTuple
 
@@ -57,20 +57,17 @@ class Offer(NamedTuple):
 
 def discover() -> list[Offer]:
     """All offers, in the order in which they should come in: what is told before what happened."""
-    home, here = os.path.expanduser("~"), ""
+    root = ""
     with suppress(OSError):  # it was removed
-        here = os.getcwd()
-    return [
-        offer
-        for offer in (
-            *_instructions(here),
-            *_agent_memories(home),
-            *_databases(home, here),
-            *_basic_memory(home),
-            *_sessions(),
-        )
-        if offer.number
-    ]
+        root = checkout_root(os.getcwd())
+    offers = (
+        *_instructions(root),
+        *_agent_memories(),
+        *_databases(root),
+        *_basic_memory(),
+        *_sessions(),
+    )
+    return [offer for offer in offers if offer.number]
 
 
 def offers_text(offers: Sequence[Offer]) -> str:
@@ -92,7 +89,7 @@ def transcripts_of(host: str) -> tuple[str, ...]:
         for path in iglob(os.path.join(escape(root), pattern))
         if not os.path.basename(path).startswith(_SUBAGENT) and _is_plain(path)
     )
-    return tuple(sorted(islice(paths, MOST_FILES), key=_modification_time))
+    return tuple(sorted(islice(paths, MOST_FILES), key=modification_time))
 
 
 def transcripts_below(folder: str) -> list[str]:
@@ -110,7 +107,7 @@ def _sessions() -> Iterator[Offer]:
     for host in _TRANSCRIPTS:
         paths = transcripts_of(host)
         yield Offer(f"past sessions of {host}", host_folder(host), len(paths), "session", paths)
-    path = os.path.join(_data_folder(os.path.expanduser("~")), "opencode", "opencode.db")
+    path = os.path.join(_data_folder(), "opencode", "opencode.db")
     yield Offer("past sessions of opencode", path, _count_in(path), "session")
 
 
@@ -133,7 +130,7 @@ def coming_deletion(kept: Callable[[Iterable[str]], Container[str]]) -> Deletion
     lost = [path for session, path in paths.items() if session not in known]
     if not days or not lost:
         return None
-    first = time.strftime("%Y-%m-%d", time.localtime(_modification_time(lost[0]) + days * _DAY))
+    first = time.strftime("%Y-%m-%d", time.localtime(modification_time(lost[0]) + days * _DAY))
     return Deletion(len(lost), days, first)
 
 
@@ -146,8 +143,7 @@ def _cleanup_days() -> int:
 # --- memories and instructions of agents ----------------------------------------------------------
 
 
-def _instructions(here: str) -> Iterator[Offer]:
-    root = checkout_root(here) if here else ""
+def _instructions(root: str) -> Iterator[Offer]:
     names = (*dict.fromkeys(INSTRUCTION_FILES.values()), "CLAUDE.md", "CLAUDE.local.md")
     candidates = [(root, name) for name in (*names, ".cursorrules", ".windsurfrules") if root]
     own = {"claude-code": "CLAUDE.md", "codex": "AGENTS.md", "gemini": "GEMINI.md"}
@@ -160,7 +156,7 @@ def _instructions(here: str) -> Iterator[Offer]:
         yield Offer("rules of Cursor", rules, count_files(rules, (".mdc",)), "file")
 
 
-def _agent_memories(home: str) -> Iterator[Offer]:
+def _agent_memories() -> Iterator[Offer]:
     claude = host_folder("claude-code")
     for pattern in ("projects/*/memory", "agent-memory/*"):
         for path in sorted(iglob(os.path.join(escape(claude), pattern))):
@@ -170,20 +166,19 @@ def _agent_memories(home: str) -> Iterator[Offer]:
     codex = os.path.join(host_folder("codex"), "memories")
     yield Offer("memories of codex", codex, count_files(codex, (".md",)), "file")
     store = ("globalStorage", "github.copilot-chat", "memory-tool", "memories")
-    vscode = _of_user(home).application_path("Code", "User", *store)
+    vscode = _of_user().application_path("Code", "User", *store)
     yield Offer("memories of VS Code", vscode, count_files(vscode, (".md",)), "file")
 
 
 # --- other memories -------------------------------------------------------------------------------
 
 
-def _databases(home: str, here: str) -> Iterator[Offer]:
-    root = checkout_root(here) if here else ""
+def _databases(root: str) -> Iterator[Offer]:
     is_mac = sys.platform == "darwin"
-    data = _of_user(home).application_path() if is_mac else _data_folder(home)
+    data = _of_user().application_path() if is_mac else _data_folder()
     for name, path in (
-        ("claude-mem", os.path.join(home, ".claude-mem", "claude-mem.db")),
-        ("hippo", os.path.join(home, ".hippo", "hippo.db")),
+        ("claude-mem", _of_user().path(".claude-mem", "claude-mem.db")),
+        ("hippo", _of_user().path(".hippo", "hippo.db")),
         *([("hippo", os.path.join(root, ".hippo", "hippo.db"))] if root else []),
         ("mcp-memory-service", os.path.join(data, "mcp-memory", "sqlite_vec.db")),
     ):
@@ -194,18 +189,18 @@ def _count_in(database: str) -> int:
     return count_memories(database) if _is_plain(database) else 0
 
 
-def _of_user(home: str) -> Setup:
+def _of_user() -> Setup:
     """Where programs of this user keep their settings."""
-    return Setup(home, user=True, command=())
+    return Setup(os.path.expanduser("~"), user=True, command=())
 
 
-def _data_folder(home: str) -> str:
-    return os.environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
+def _data_folder() -> str:
+    return os.environ.get("XDG_DATA_HOME") or _of_user().path(".local", "share")
 
 
-def _basic_memory(home: str) -> Iterator[Offer]:
+def _basic_memory() -> Iterator[Offer]:
     """The projects that its configuration names."""
-    projects = _json(os.path.join(home, ".basic-memory", "config.json")).get("projects")
+    projects = _json(_of_user().path(".basic-memory", "config.json")).get("projects")
     for project in projects.values() if isinstance(projects, dict) else ():
         path = project.get("path") if isinstance(project, dict) else project
         if isinstance(path, str):
@@ -220,23 +215,10 @@ def _is_plain(path: str) -> bool:
     return os.path.isfile(path) and not os.path.islink(path)
 
 
-def _modification_time(path: str) -> float:
-    try:
-        return os.lstat(path).st_mtime
-    except OSError:  # gone meanwhile
-        return 0.0
-
-
 _LARGEST_SETTINGS = 1 << 20  # bytes
 
 
 def _json(path: str) -> dict[str, object]:
     """The object of a settings file; empty if there is none that can be read."""
-    try:
-        if not _is_plain(path) or os.path.getsize(path) > _LARGEST_SETTINGS:
-            return {}
-        with open(path, encoding="utf-8") as file:
-            value = json.load(file)
-    except (OSError, ValueError, RecursionError):
-        return {}
+    value = parse_json(read_beginning(path, _LARGEST_SETTINGS))
     return value if isinstance(value, dict) else {}

@@ -15,35 +15,27 @@ from nuggets.domain import codec, times
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.hook_files import purge_time
 from nuggets.interfaces.hooks.session_note_update import make_record
+from nuggets.interfaces.hooks.transcript_formats import object_of, objects_of, text_of, texts_of
 from nuggets.interfaces.hooks.transcript_reader import Unreadable, read_named_transcript
-from nuggets.interfaces.importers import LARGEST_FILE, Json, ReadFile, Records, moment
+from nuggets.interfaces.importers import (
+    LARGEST_FILE,
+    Json,
+    ReadFile,
+    Records,
+    modification_time,
+    moment,
+)
 from nuggets.operations.session_note_text import Step
 from nuggets.operations.session_notes import NUGGET, PREVIOUS, SessionRecord, new_session_note
 
 
 def add_session(
-    found: Records,
-    *,
-    session: str,
-    host: str,
-    steps: Iterable[Step],
-    started: str,
-    ended: str,
-    place: str,
-    folder: str = "",
+    found: Records, place: str, steps: Iterable[Step], *, folder: str = "", **about: str
 ) -> None:
     """The note of a session; one in which nothing was asked gets none, and none is kept that ended
-    before those of live sessions are dropped."""
-    record = make_record(
-        steps,
-        session=session,
-        host=host,
-        folder=folder,
-        project=found.project_of(folder) if folder else "",
-        started=started,
-        ended=ended,
-    )
-    add_record(record, place, found)
+    before those of live sessions are dropped. `about`: its id, its host, and when it was."""
+    project = found.project_of(folder) if folder else ""
+    add_record(make_record(steps, folder=folder, project=project, **about), place, found)
 
 
 def add_record(record: SessionRecord | None, place: str, found: Records) -> None:
@@ -67,24 +59,17 @@ def read_transcripts(paths: Sequence[str], found: Records) -> None:
         except Unreadable as problem:
             found.problems.append(f"{path}: {problem}")
             continue
+        modified = moment(modification_time(path), "")  # if its host writes no times
         add_session(
             found,
+            path,
+            transcript.steps,
             session=transcript.session or os.path.splitext(os.path.basename(path))[0],
             host=transcript.host,
-            steps=transcript.steps,
-            started=transcript.started or _modification_time(path),
-            ended=transcript.ended or _modification_time(path),
-            place=path,
+            started=transcript.started or modified,
+            ended=transcript.ended or modified,
             folder=transcript.folder,
         )
-
-
-def _modification_time(path: str) -> str:
-    """What is known of the time of a session whose host writes none."""
-    try:
-        return moment(os.lstat(path).st_mtime, "")
-    except OSError:  # gone meanwhile
-        return ""
 
 
 def link_sessions(found: Records) -> None:
@@ -193,13 +178,11 @@ def is_account(record: Json) -> bool:
 
 def account_texts(record: Json) -> Iterator[tuple[str, Json]]:
     """What Claude remembers of a person, and of each project: a paragraph is a memory."""
-    projects = record.get("project_memories")
     texts = {"conversations_memory": record.get("conversations_memory") or ""}
-    texts |= projects if isinstance(projects, dict) else {}
-    for file in record.get("memory_files") or ():
-        if isinstance(file, dict):
-            name = str(file.get("path") or file.get("name") or "memory_files")
-            texts[name] = file.get("content") or file.get("text") or ""
+    texts |= object_of(record.get("project_memories"))
+    for file in objects_of(record.get("memory_files")):
+        name = str(file.get("path") or file.get("name") or "memory_files")
+        texts[name] = file.get("content") or file.get("text") or ""
     for field, text in texts.items():
         heading = ""
         if text and not isinstance(text, str):
@@ -227,15 +210,11 @@ def project_texts(record: Json) -> Iterator[tuple[str, Json]]:
     if isinstance(template, str) and template.strip():
         memory = {"title": f"{name}: instructions", "memory": template, "categories": [name]}
         yield "prompt_template", {**memory, "updated_at": record.get("updated_at")}
-    for doc in record["docs"]:
-        if isinstance(doc, dict) and isinstance(doc.get("content"), str):
-            memory = {"title": f"{name}: {doc.get('filename')}", "memory": doc["content"]}
-            more = {
-                "categories": [name],
-                "id": doc.get("uuid"),
-                "updated_at": doc.get("created_at"),
-            }
-            yield str(doc.get("filename")), {**memory, **more}
+    for doc in objects_of(record["docs"]):
+        if isinstance(doc.get("content"), str):
+            file, at = str(doc.get("filename")), doc.get("created_at")
+            memory = {"title": f"{name}: {file}", "memory": doc["content"], "categories": [name]}
+            yield file, {**memory, "id": doc.get("uuid"), "updated_at": at}
 
 
 # --- conversations --------------------------------------------------------------------------------
@@ -257,39 +236,32 @@ def add_conversation(record: Json, place: str, at: str, found: Records) -> None:
     host = "chatgpt" if is_tree else "claude"
     add_session(
         found,
+        place,
+        [step for _, step in messages],
         session=f"{host} {called or (record.get('title', record.get('name')), created)}",
         host=host,
-        steps=[step for _, step in messages],
         started=created or next(iter(times), updated),
         ended=times[-1] if times else updated,
-        place=place,
     )
 
 
 def _list_messages(record: Json) -> Iterator[tuple[Any, Step]]:
-    for message in record["chat_messages"][:_MOST_MESSAGES]:
-        if isinstance(message, dict):
-            text = message.get("text")
-            parts = message.get("content")
-            if not (isinstance(text, str) and text) and isinstance(parts, list):
-                texts = (part.get("text") for part in parts if isinstance(part, dict))
-                text = "\n".join(part for part in texts if isinstance(part, str))
-            kind = {"human": "request", "assistant": "reply"}.get(str(message.get("sender")))
-            yield from _step(kind, text, message.get("created_at"))
+    for message in objects_of(record["chat_messages"][:_MOST_MESSAGES]):
+        text = text_of(message.get("text")) or texts_of(message.get("content"))
+        kind = {"human": "request", "assistant": "reply"}.get(str(message.get("sender")))
+        yield from _step(kind, text, message.get("created_at"))
 
 
 def _tree_messages(record: Json) -> Iterator[tuple[Any, Step]]:
     for message in reversed([*_branch(record)]):
-        author, content = message.get("author"), message.get("content")
-        role = author.get("role") if isinstance(author, dict) else None
-        about = message.get("metadata")
-        hidden = isinstance(about, dict) and about.get("is_visually_hidden_from_conversation")
-        if isinstance(content, dict) and not hidden:
-            parts = content.get("parts")
-            texts = parts if isinstance(parts, list) else [content.get("text")]
-            text = "\n".join(part for part in texts if isinstance(part, str))
-            kind = {"user": "request", "assistant": "reply"}.get(str(role))
-            yield from _step(kind, text, message.get("create_time"))
+        content = object_of(message.get("content"))
+        hidden = object_of(message.get("metadata")).get("is_visually_hidden_from_conversation")
+        parts = content.get("parts")
+        texts = parts if isinstance(parts, list) else [content.get("text")]
+        role = str(object_of(message.get("author")).get("role"))
+        kind = None if hidden else {"user": "request", "assistant": "reply"}.get(role)
+        text = "\n".join(part for part in texts if isinstance(part, str))
+        yield from _step(kind, text, message.get("create_time"))
 
 
 def _branch(record: Json) -> Iterator[Mapping[str, Any]]:
@@ -297,15 +269,12 @@ def _branch(record: Json) -> Iterator[Mapping[str, Any]]:
     nodes = {str(key): node for key, node in record["mapping"].items() if isinstance(node, dict)}
     leaves = [key for key, node in nodes.items() if not node.get("children")]
     key: Any = record.get("current_node") or (leaves[-1] if leaves else None)
-    seen: set[str] = set()
-    while isinstance(key, str) and key in nodes and key not in seen:
-        seen.add(key)
-        message = nodes[key].get("message")
-        if isinstance(message, dict):
-            yield message
-        key = nodes[key].get("parent")
+    while isinstance(key, str) and key in nodes:
+        node = nodes.pop(key)  # so that a ring ends
+        yield object_of(node.get("message"))
+        key = node.get("parent")
 
 
-def _step(kind: str | None, text: object, time: object) -> Iterator[tuple[Any, Step]]:
-    if kind and isinstance(text, str) and text.strip():
+def _step(kind: str | None, text: str, time: object) -> Iterator[tuple[Any, Step]]:
+    if kind and text.strip():
         yield time, Step("request" if kind == "request" else "reply", text.strip())

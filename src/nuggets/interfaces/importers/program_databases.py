@@ -4,20 +4,20 @@ They are opened for reading, only plain tables, and columns by name, because ver
 they have.
 """
 
-import json
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
 from nuggets.domain.limits import CONTENT_BYTES
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.hook_files import purge_time
-from nuggets.interfaces.hooks.transcript_formats import texts_of
+from nuggets.interfaces.hooks.transcript_formats import objects_of, texts_of
 from nuggets.interfaces.hooks.transcript_reader import read_sent_transcript
-from nuggets.interfaces.importers import Json, Records, make_note, moment
+from nuggets.interfaces.importers import Json, Records, make_note, moment, parse_json, read_memory
 from nuggets.interfaces.importers.past_sessions import add_record, add_session
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.session_note_text import title_of
@@ -73,23 +73,19 @@ class Tables:
     def rows(
         self,
         table: str,
-        wanted: Iterable[str],
         order: Collection[str] = ("id",),
         *,
         texts: Iterable[str] = (),
         **where: object,
     ) -> Iterator[Row]:
-        """The rows of a table, by those of the columns that it has; none if it lacks one by which
-        they are chosen or put in order.
+        """The rows of a table; none if it lacks a column by which they are chosen or put in order.
 
         `texts`: columns without whose text a row, which then needs an id, cannot be read.
         """
-        there = self.columns(table)
-        if not {*order, *where} <= there:
+        if not {*order, *where} <= self.columns(table):
             return
-        columns = ", ".join(name for name in wanted if name in there)
         chosen = " AND ".join(f"{name} = ?" for name in where)
-        query = f"SELECT {columns} FROM {table} {f'WHERE {chosen}' if chosen else ''}"
+        query = f"SELECT * FROM {table} {f'WHERE {chosen}' if chosen else ''}"
         ordered = f"{query} ORDER BY {', '.join(order)}"
         for row in self._database.execute(ordered, tuple(where.values())):
             fields = dict(row)
@@ -107,14 +103,6 @@ def _text(value: bytes) -> str | bytes:
         return value.decode()
     except UnicodeDecodeError:
         return value
-
-
-def parse_json(text: object) -> Any:
-    """JSON, as programs put it into a column; None if it is none."""
-    try:
-        return json.loads(text) if isinstance(text, str) else None
-    except (ValueError, RecursionError):
-        return None
 
 
 def json_list(text: object) -> list[Any]:
@@ -137,11 +125,9 @@ _TOLD = {  # what a summary tells, and as what
 
 
 def _read_claude_mem(tables: Tables, at: str, found: Records) -> None:
-    observed = ("id", "title", "type", "project", "concepts", "created_at", "facts", *_TEXTS)
-    for row in tables.rows("observations", observed, texts=("title", *_TEXTS)):
+    for row in tables.rows("observations", texts=("title", *_TEXTS)):
         _add_observation(row, at, found)
-    summarised = ("id", "memory_session_id", "created_at", *_TOLD)
-    for row in tables.rows("session_summaries", summarised, texts=_TOLD):
+    for row in tables.rows("session_summaries", texts=_TOLD):
         _add_summary(row, at, found)
 
 
@@ -179,43 +165,28 @@ CLAUDE_MEM = Program("claude-mem", "observations", frozenset(("id", "title")), _
 # --- hippo and mcp-memory-service: a table of memories without titles -----------------------------
 
 
-_MEMORIES = "memories"
-
-
 def _read_hippo(tables: Tables, at: str, found: Records) -> None:
     """Memories of hippo; what another one took the place of is archived."""
-    columns = ("id", "content", "layer", "tags_json", "created", "updated_at", "superseded_by")
-    for row in tables.rows(_MEMORIES, columns, texts=("content",)):
-        tags = [*json_list(row.get("tags_json")), row.get("layer") or ""]
-        note = _add_memory(row, f"hippo {row['id']}", row.get("created"), tags, at, found)
-        if row.get("superseded_by"):
+    for row in tables.rows("memories", texts=("content",)):
+        named = {"tags": json_list(row.get("tags_json")), "category": row.get("layer")}
+        note = _add_memory({**row, **named}, f"hippo {row['id']}", at, found)
+        if note and row.get("superseded_by"):
             note |= {"hidden": True, "archivedAt": note["updatedAt"]}
 
 
 def _read_service(tables: Tables, at: str, found: Records) -> None:
     """Memories of mcp-memory-service; one that was deleted is kept there for a while."""
-    columns = ("id", "content", "content_hash", "tags", "memory_type")
-    times = ("created_at", "updated_at", "deleted_at")
-    for row in tables.rows(_MEMORIES, (*columns, *times), texts=("content",)):
+    for row in tables.rows("memories", texts=("content",)):
         if not row.get("deleted_at"):
-            tags = [*str(row.get("tags") or "").split(","), row.get("memory_type") or ""]
-            identity = f"memory {row['content_hash']}"
-            _add_memory(row, identity, row.get("created_at"), tags, at, found)
+            _add_memory(row, row["content_hash"], at, found)
 
 
-def _add_memory(
-    row: Row, identity: str, created: object, tags: list[Any], at: str, found: Records
-) -> Json:
-    note = make_note(
-        found.nugget,
-        "",
-        str(row["content"]),
-        identity=identity,
-        at=at,
-        changed=_utc(row.get("updated_at")),
-        created=created,
-        tags=tags,
-    )
+def _add_memory(row: Row, own_id: object, at: str, found: Records) -> Json | None:
+    fields = {**row, "updated_at": _utc(row.get("updated_at"))}
+    note = read_memory(fields, found.nugget, at, own_id=own_id)
+    if note is None:
+        found.problems.append(f"memory {row['id']}: it has no text")
+        return None
     return found.add(note, f"memory {row['id']}")
 
 
@@ -224,9 +195,11 @@ def _utc(time: object) -> object:
     return f"{time}Z" if isinstance(time, str) and len(time) == len("2026-01-31 09:00:00") else time
 
 
-HIPPO = Program("hippo", _MEMORIES, frozenset(("id", "content", "layer", "tags_json")), _read_hippo)
+HIPPO = Program(
+    "hippo", "memories", frozenset(("id", "content", "layer", "tags_json")), _read_hippo
+)
 MCP_MEMORY_SERVICE = Program(
-    "mcp-memory-service", _MEMORIES, frozenset(("id", "content", "content_hash")), _read_service
+    "mcp-memory-service", "memories", frozenset(("id", "content", "content_hash")), _read_service
 )
 
 
@@ -235,17 +208,15 @@ MCP_MEMORY_SERVICE = Program(
 
 # Up to version 1 a session has messages, and these have parts; from version 2 on a message has all.
 # Sessions that the agent began itself, for a part of its work, are no sessions of a person.
-_SESSION = ("id", "parent_id", "directory", "time_created", "time_updated")
-_MESSAGE = ("id", "type", "time_created", "data")
 
 ReadMessages = Callable[[Tables, str], Iterator[tuple[Any, Json]]]  # each with its time
 
 
 def _read_sessions(
-    tables: Tables, table: str, messages: ReadMessages, at: str, found: Records
+    table: str, messages: ReadMessages, tables: Tables, at: str, found: Records
 ) -> None:
     since = purge_time(found.directory)  # nothing that was erased may come back
-    for row in tables.rows(table, _SESSION):
+    for row in tables.rows(table):
         if row.get("parent_id"):
             continue
         session = str(row["id"])
@@ -258,12 +229,12 @@ def _read_sessions(
         started = _time(row.get("time_created"), at)
         add_session(
             found,
+            f"session {session}",
+            read_sent_transcript("opencode", sent).steps,
             session=session,
             host="opencode",
-            steps=read_sent_transcript("opencode", sent).steps,
             started=started,
             ended=_time(row.get("time_updated"), started),
-            place=f"session {session}",
             folder=str(row.get("directory") or ""),
         )
 
@@ -275,15 +246,15 @@ def _time(milliseconds: Any, default: str) -> str:
 
 def _messages(tables: Tables, session: str) -> Iterator[tuple[Any, Json]]:
     """The messages of version 1, as its plugins see them."""
-    for row in tables.rows("message", _MESSAGE, ("time_created", "id"), session_id=session):
-        parts = tables.rows("part", ("id", "data"), message_id=row["id"])
+    for row in tables.rows("message", ("time_created", "id"), session_id=session):
+        parts = tables.rows("part", message_id=row["id"])
         info = parse_json(row["data"])
         yield row["time_created"], {"info": info, "parts": [parse_json(p["data"]) for p in parts]}
 
 
 def _messages_2(tables: Tables, session: str) -> Iterator[tuple[Any, Json]]:
     """The messages of version 2, in the form of version 1."""
-    for row in tables.rows("session_message", _MESSAGE, ("seq",), session_id=session):
+    for row in tables.rows("session_message", ("seq",), session_id=session):
         message = parse_json(row["data"])
         if isinstance(message, dict):
             entry = {"info": {"role": row["type"]}, "parts": [*_parts(row, message)]}
@@ -291,33 +262,26 @@ def _messages_2(tables: Tables, session: str) -> Iterator[tuple[Any, Json]]:
 
 
 def _parts(row: Row, message: Json) -> Iterator[Json]:
-    content = message.get("content")
     if row["type"] == "user":
         yield {"type": "text", "text": message.get("text")}
     elif row["type"] == "shell":  # the person's own command
         given = {"command": message.get("command")}
         state = {"status": "completed", "input": given, "output": message.get("output")}
         yield {"type": "tool", "tool": "bash", "state": state}
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, dict) and isinstance(part.get("state"), dict):
+    for part in objects_of(message.get("content")):
+        if isinstance(part.get("state"), dict):
             told = {**part["state"], "output": texts_of(part["state"].get("content"), "text")}
             yield {"type": "tool", "tool": part.get("name"), "state": told}
-        elif isinstance(part, dict):
-            yield part
+        else:
+            yield {**part}
 
 
-OPENCODE = Program(
-    "opencode",
-    "session",
-    frozenset(("id", "directory", "time_created")),
-    lambda tables, at, found: _read_sessions(tables, "session", _messages, at, found),
-)
-OPENCODE_2 = Program(
-    "opencode",
-    "session_v2",
-    frozenset(("id", "directory", "time_created")),
-    lambda tables, at, found: _read_sessions(tables, "session_v2", _messages_2, at, found),
-)
+def _opencode(table: str, messages: ReadMessages) -> Program:
+    needed = frozenset(("id", "directory", "time_created"))
+    return Program("opencode", table, needed, partial(_read_sessions, table, messages))
+
+
+OPENCODE, OPENCODE_2 = _opencode("session", _messages), _opencode("session_v2", _messages_2)
 
 
 # --- which program wrote a database ---------------------------------------------------------------

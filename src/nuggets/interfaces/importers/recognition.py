@@ -1,10 +1,9 @@
 """Which form a path has, by what is in it: a shelf of ours, or what an importer reads."""
 
-import json
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
@@ -12,7 +11,14 @@ from typing import BinaryIO
 from nuggets.errors import InvalidInput, NotFound, NuggetsError, StoreBusy, StoreError
 from nuggets.filesystem.atomic_files import open_plain, write_all
 from nuggets.interfaces.hooks.transcript_reader import host_by_entries
-from nuggets.interfaces.importers import DATABASE_BEGIN, KNOWN, ReadFile, Records, read_file
+from nuggets.interfaces.importers import (
+    DATABASE_BEGIN,
+    KNOWN,
+    ReadFile,
+    Records,
+    parse_json,
+    read_file,
+)
 from nuggets.interfaces.importers.discovery import transcripts_below
 from nuggets.interfaces.importers.markdown_files import (
     is_instruction_file,
@@ -108,15 +114,8 @@ def _is_transcript(text: str) -> bool:
         return False
     if text[:2] in ("{\n", "{\r"):  # one object: of Gemini CLI
         return '"sessionId"' in text[:1000] and '"messages"' in text
-    entries = []
-    for line in text.split("\n", _HEAD)[:_HEAD]:
-        try:
-            entry = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(entry, dict):
-            entries.append(entry)
-    return bool(host_by_entries(entries))
+    entries = map(parse_json, text.split("\n", _HEAD)[:_HEAD])
+    return bool(host_by_entries(entry for entry in entries if isinstance(entry, dict)))
 
 
 # --- a shelf of ours, or a backup -----------------------------------------------------------------
@@ -185,22 +184,33 @@ def _refuse_damaged(copy: str) -> None:
 def _copy_shelf(source: str, copy: str) -> None:
     """Copy again if the database changed meanwhile, so that it fits its log."""
     for _ in range(_ATTEMPTS):
-        before = _database_versions(source)
+        before = _find_files(source)
         try:
-            _copy_files(source, copy)
-        except (OSError, shutil.Error) as problem:
+            _copy_files(source, before, copy)
+        except OSError as problem:
             raise NuggetsError(f"{source} cannot be read: {problem}") from problem
-        if _database_versions(source) == before:
+        if _find_files(source) == before:
             return
         shutil.rmtree(copy)
     raise StoreBusy(f"{source} keeps changing while it is copied; nothing was changed. Try again")
 
 
-def _copy_files(source: str, copy: str) -> None:
-    """Copy the plain files that hold memory. A link could lead to any file of this machine, and
-    what is not there in full, such as a file with holes, could fill the disk."""
-    names = list(_files_with_memory(source))
-    size = sum(os.lstat(os.path.join(source, name)).st_size for name in names)
+def _find_files(source: str) -> dict[str, tuple[int, int]]:
+    """The database and the documented files, each with its size and when it was changed: plain
+    files only, because a link could lead to any file of this machine."""
+    found = {}
+    names = ["nuggets.db", "nuggets.db-wal", "recalls.jsonl", *sorted(documented_files(source))]
+    for name in names:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            status = os.lstat(os.path.join(source, name))
+            if stat.S_ISREG(status.st_mode):
+                found[name] = status.st_size, status.st_mtime_ns
+    return found
+
+
+def _copy_files(source: str, files: Mapping[str, tuple[int, int]], copy: str) -> None:
+    """Copy the files. What is not there in full, such as a file with holes, could fill the disk."""
+    size = sum(size for size, _ in files.values())
     free = shutil.disk_usage(os.path.dirname(copy)).free
     if size > free:
         raise NuggetsError(
@@ -208,10 +218,9 @@ def _copy_files(source: str, copy: str) -> None:
             f"{os.path.dirname(copy)}; nothing was changed. Free some, or set TMPDIR"
         )
     os.mkdir(copy, 0o700)
-    for name in names:
-        target = os.path.join(copy, name)
+    for name in files:
+        target, path = os.path.join(copy, name), os.path.join(source, name)
         os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
-        path = os.path.join(source, name)
         with open(path, "rb", opener=_open_own) as file, open(target, "xb") as copied:
             has_holes = _copy_without_holes(file, copied)
         if has_holes and not name.startswith("nuggets.db"):
@@ -242,23 +251,5 @@ def _copy_without_holes(file: BinaryIO, copied: BinaryIO) -> bool:
     return found < size
 
 
-def _files_with_memory(source: str) -> Iterator[str]:
-    """The database and the documented files: plain files only."""
-    names = ["nuggets.db", "nuggets.db-wal", "recalls.jsonl", *sorted(documented_files(source))]
-    for name in names:
-        with suppress(FileNotFoundError, NotADirectoryError):
-            if stat.S_ISREG(os.lstat(os.path.join(source, name)).st_mode):
-                yield name
-
-
 def _open_own(path: str, flags: int) -> int:
     return open_plain(path, flags | os.O_NOFOLLOW)
-
-
-def _database_versions(source: str) -> list[tuple[int, int]]:
-    versions = []
-    for name in ("nuggets.db", "nuggets.db-wal"):
-        with suppress(OSError):
-            status = os.stat(os.path.join(source, name))
-            versions.append((status.st_size, status.st_mtime_ns))
-    return versions

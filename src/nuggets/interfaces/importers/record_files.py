@@ -8,13 +8,20 @@ ChatGPT and Claude export, and any table that names a text and perhaps a title.
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from nuggets.domain.limits import CONTENT_BYTES
 from nuggets.errors import InvalidInput
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.importers import Json, Records, make_note
+from nuggets.interfaces.importers import (
+    CONTENTS,
+    Json,
+    Records,
+    make_note,
+    parse_json,
+    read_memory,
+)
 from nuggets.interfaces.importers.past_sessions import (
     account_texts,
     add_conversation,
@@ -86,11 +93,20 @@ def _records(value: Any, name: str, at: str, found: Records) -> Iterator[Located
 
 
 def _read_record(record: Json, at: str, found: Records) -> Json | None:
-    for form, fits, read in FORMATS:
-        if fits(record):
-            found.form = found.form or form
-            return read(record, found.nugget, at)
-    return None
+    """A note of ours, or a memory of mcp-memory-service or mem0; None for any other record."""
+    note: Json | None = record
+    if isinstance(record.get("id"), str) and "nuggetName" in record:
+        form = "notes of Nuggets"
+    elif isinstance(record.get("content"), str) and "content_hash" in record:
+        form = "memories of mcp-memory-service"
+        note = read_memory(record, found.nugget, at, own_id=record["content_hash"])
+    elif isinstance(record.get("memory"), str):
+        form = "memories of mem0"
+        note = read_memory(record, found.nugget, at, own_id=record.get("id"))
+    else:
+        return None
+    found.form = found.form or form
+    return note
 
 
 # --- formats ------------------------------------------------------------------------------------
@@ -106,53 +122,6 @@ def _fact_note(nugget: str, fact: Any, at: str) -> Any:
     note = make_note(nugget, str(fact["key"]), str(fact["value"]), identity=str(fact["key"]), at=at)
     hits = {name: fact[other] for name, other in _HITS.items() if other in fact}
     return {**note, **hits, "id": note["id"].replace("note-", "fact-", 1), "kind": "fact"}
-
-
-def _read_service(record: Json, nugget: str, at: str) -> Json:
-    """A memory of mcp-memory-service: no title, times in seconds."""
-    tags = record.get("tags")
-    kind = record.get("memory_type")
-    return make_note(
-        nugget,
-        "",
-        record["content"],
-        identity=f"memory {record['content_hash']}",
-        at=at,
-        changed=record.get("updated_at"),
-        created=record.get("created_at"),
-        tags=[*(tags if isinstance(tags, list) else str(tags or "").split(",")), kind or ""],
-    )
-
-
-def _read_mem0(record: Json, nugget: str, at: str) -> Json:
-    """A memory of mem0, or any object with a text called `memory`."""
-    categories = record.get("categories")
-    return make_note(
-        nugget,
-        str(record.get("title") or ""),
-        record["memory"],
-        identity=f"memory {record.get('id') or record['memory']}",
-        at=at,
-        changed=record.get("updated_at"),
-        created=record.get("created_at"),
-        tags=categories if isinstance(categories, list) else (),
-    )
-
-
-# what it is called, how a record of it is known, and what reads it
-FORMATS: tuple[tuple[str, Callable[[Json], bool], Callable[[Json, str, str], Json]], ...] = (
-    (
-        "notes of Nuggets",
-        lambda record: isinstance(record.get("id"), str) and "nuggetName" in record,
-        lambda record, nugget, at: record,
-    ),
-    (
-        "memories of mcp-memory-service",
-        lambda record: isinstance(record.get("content"), str) and "content_hash" in record,
-        _read_service,
-    ),
-    ("memories of mem0", lambda record: isinstance(record.get("memory"), str), _read_mem0),
-)
 
 
 # --- the memory file of MCP's reference server ----------------------------------------------------
@@ -171,12 +140,12 @@ def read_entities(lines: Iterable[tuple[str, Json]], at: str, found: Records) ->
     notes: dict[str, Json] = {}
     relations: list[Json] = []
     for place, line in lines:
-        name = line.get("name", line.get("entityName"))
+        name, told = line.get("name", line.get("entityName")), line.get("observations", [])
         if line.get("type") == "relation":
             relations.append(line)
         elif not isinstance(name, str) or not name.strip():
             found.problems.append(f"{place}: 'name' is a text that is not empty")
-        elif not _is_texts(line.get("observations", [])):
+        elif not (isinstance(told, list) and all(isinstance(text, str) for text in told)):
             found.problems.append(f"{place}: 'observations' is a list of texts")
         else:
             if name not in notes:
@@ -193,10 +162,6 @@ def _add_observations(note: Json, line: Json) -> None:
     note["content"] = "\n".join(filter(None, texts))
     kind = str(line.get("entityType") or "").strip()
     note["tags"] += [kind] if kind and kind not in note["tags"] else []
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def _is_linked(notes: Mapping[str, Json], relation: Json, at: str) -> bool:
@@ -219,10 +184,6 @@ _TEXT_COLUMNS = (  # of our export: never JSON
     *("id", "nuggetName", "title", "content", "subject", "project", "sourceKey"),
     "lastHitSession",
 )
-_TITLES = ("title", "key", "name", "subject")
-_CONTENTS = ("content", "value", "text", "memory", "note", "body")
-_TAGS = ("tags", "tag", "category", "categories")
-_TIMES = ("updated", "updated_at", "modified", "created", "created_at", "date")
 
 
 def read_rows(text: str, name: str, at: str, found: Records) -> None:
@@ -232,15 +193,16 @@ def read_rows(text: str, name: str, at: str, found: Records) -> None:
     try:
         head = [column.strip() for column in next(rows, [])]
         is_own = {"id", "nuggetName", "content"} <= set(head)
-        if not is_own and not _first(_CONTENTS, _by_name(head, head)):
+        if not is_own and not set(CONTENTS) & set(map(str.lower, head)):
             raise InvalidInput(
                 f"{name} has no form that is known here; as a table it would need a column called "
-                f"{', '.join(_CONTENTS[:-1])} or {_CONTENTS[-1]}"
+                f"{', '.join(CONTENTS[:-1])} or {CONTENTS[-1]}"
             )
         found.form = "a table of memories"
         for row in rows:
             place = f"{name}, line {rows.line_num}"
-            note = _own_note(head, row) if is_own else _other_note(head, row, found.nugget, at)
+            cells = dict(zip(head, row, strict=False))
+            note = _own_note(cells) if is_own else read_memory(cells, found.nugget, at)
             if len(row) != len(head) and row:
                 values = pluralize(len(row), "value")
                 found.problems.append(f"{place}: {values} for {len(head)} columns")
@@ -250,10 +212,10 @@ def read_rows(text: str, name: str, at: str, found: Records) -> None:
         raise InvalidInput(f"{name}, line {rows.line_num}: {problem}") from None
 
 
-def _own_note(head: Sequence[str], row: Sequence[str]) -> Json:
+def _own_note(cells: Mapping[str, str]) -> Json:
     fields = {
         name: cell if name in _TEXT_COLUMNS else _json_or_text(cell)
-        for name, cell in zip(head, row, strict=False)
+        for name, cell in cells.items()
         if cell
     }
     unknown = fields.pop("extra", {})
@@ -261,25 +223,5 @@ def _own_note(head: Sequence[str], row: Sequence[str]) -> Json:
 
 
 def _json_or_text(cell: str) -> Any:
-    try:
-        return json.loads(cell)
-    except (ValueError, RecursionError):
-        return cell
-
-
-def _other_note(head: Sequence[str], row: Sequence[str], nugget: str, at: str) -> Json | None:
-    cells = _by_name(head, row)
-    title, content = _first(_TITLES, cells), _first(_CONTENTS, cells)
-    if not title and not content:
-        return None
-    identity, changed = f"row {title} {content}", _first(_TIMES, cells)
-    tags = _first(_TAGS, cells).replace(";", ",").split(",")
-    return make_note(nugget, title, content, identity=identity, at=at, changed=changed, tags=tags)
-
-
-def _by_name(head: Sequence[str], row: Sequence[str]) -> dict[str, str]:
-    return {name.lower(): cell for name, cell in zip(head, row, strict=False)}
-
-
-def _first(names: Sequence[str], cells: Mapping[str, str]) -> str:
-    return next((cells[name] for name in names if cells.get(name, "").strip()), "")
+    value = parse_json(cell)
+    return cell if value is None else value

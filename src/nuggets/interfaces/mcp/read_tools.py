@@ -64,8 +64,9 @@ def _recall_in_snapshot(call: ToolCall, query: str, nugget: str | None) -> Answe
     if result.found:
         note = call.shelf.get_note(result.note_id, session=None)
         call.shelf.record_reading(note, 0, len(shape["answer"]))
+        doubt = f"; {one_line(result.doubt, LINE)}" if result.doubt else ""
         text = (
-            f"Probability {result.probability:.2f} that this is what was meant{_doubt(result)}."
+            f"Probability {result.probability:.2f} that this is what was meant{doubt}."
             f"\n{PREFACE}\n{_fence(call, note, shape['answer'])}"
         )
         if "nextOffset" in shape:
@@ -88,10 +89,6 @@ def _first_page(shape: Json) -> Json:
     """The answer as far as it is shown at once."""
     answer = shape.get("answer") or ""
     return {**shape, "answer": answer[:PAGE], "nextOffset": PAGE} if answer[PAGE:] else shape
-
-
-def _doubt(result: RecallResult) -> str:
-    return f"; {one_line(result.doubt, LINE)}" if result.doubt else ""
 
 
 @tool(

@@ -1,7 +1,7 @@
 """The MCP server. It answers the handshake before it opens the shelf."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import anyio
@@ -105,14 +105,15 @@ class ServerContext:
                 self._companion.start()
         return self._shelf
 
-    def shelf_for(self, request: Any) -> "NuggetShelf":
-        """The shelf that a call works on: over HTTP that of the member who asks."""
+    def shelf_for(self, request: Any, project: str | None) -> "NuggetShelf":
+        """The shelf that a call works on: over HTTP that of the member who asks; `project`: the one
+        that the client says it works in."""
         shelf = self.shelf()
-        if request is None:
-            return shelf
-        from nuggets.interfaces.request_shelf import shelf_of_request
+        if request is not None:
+            from nuggets.interfaces.request_shelf import shelf_of_request
 
-        return shelf_of_request(request, shelf)
+            shelf = shelf_of_request(request, shelf)
+        return shelf if project is None else shelf.for_project(project)
 
     def has_shelf(self) -> bool:
         """Whether the shelf exists; opening another one would create it."""
@@ -182,9 +183,6 @@ def _tool_handlers(context: ServerContext, tools: Sequence[Tool]) -> Handlers:
     aliases = {json_name(name): tool for name, tool in offered.items()}  # accepted, not listed
     listed = types.ListToolsResult(tools=[tool_to_protocol(tool) for tool in tools])
 
-    async def all_tools(ctx: Any, params: Any) -> types.ListToolsResult:
-        return listed
-
     async def call(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = offered.get(params.name) or aliases.get(params.name)
         if tool is None:
@@ -201,7 +199,14 @@ def _tool_handlers(context: ServerContext, tools: Sequence[Tool]) -> Handlers:
             tasks.cancel_scope.cancel()
         return _name_tools(answer, agent_name(ctx))
 
-    return {"on_list_tools": all_tools, "on_call_tool": call}
+    return {"on_list_tools": _always(listed), "on_call_tool": call}
+
+
+def _always(answer: T) -> Callable[[Any, Any], Awaitable[T]]:
+    async def handler(ctx: Any, params: Any) -> T:
+        return answer
+
+    return handler
 
 
 def _name_tools(answer: types.CallToolResult, host: str) -> types.CallToolResult:
@@ -234,14 +239,6 @@ def requested_project(ctx: "ServerRequestContext[Any, Any]") -> str | None:
     return project_from_headers(headers)
 
 
-def _resource_text(
-    context: ServerContext, uri: str, session: str, project: str | None, request: Any
-) -> str:
-    shelf = context.shelf_for(request)
-    shelf = shelf if project is None else shelf.for_project(project)
-    return resource_text(shelf, uri, session)
-
-
 async def _report_progress(session: "ServerSession", tool_name: str) -> None:
     """Tell a client that asked for progress how long a call has been running, until it ends.
 
@@ -259,18 +256,12 @@ async def _report_progress(session: "ServerSession", tool_name: str) -> None:
 
 
 def _resource_handlers(context: ServerContext) -> Handlers:
-    async def all_resources(ctx: Any, params: Any) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=[MEMORY, SESSIONS])
-
-    async def templates(ctx: Any, params: Any) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=[NOTE])
-
     async def read(ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         session, uri = context.session(ctx), str(params.uri)
         project = requested_project(ctx)
         try:
             text = await context.in_turn(
-                lambda: _resource_text(context, uri, session, project, ctx.request)
+                lambda: resource_text(context.shelf_for(ctx.request, project), uri, session)
             )
         except NuggetsError as problem:
             absent = isinstance(problem, NotFound)
@@ -281,16 +272,15 @@ def _resource_handlers(context: ServerContext) -> Handlers:
         )
 
     return {
-        "on_list_resources": all_resources,
-        "on_list_resource_templates": templates,
+        "on_list_resources": _always(types.ListResourcesResult(resources=[MEMORY, SESSIONS])),
+        "on_list_resource_templates": _always(
+            types.ListResourceTemplatesResult(resource_templates=[NOTE])
+        ),
         "on_read_resource": read,
     }
 
 
 def _prompt_handlers() -> Handlers:
-    async def all_prompts(ctx: Any, params: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=list(PROMPTS))
-
     async def get(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         try:
             text = prompt_text(params.name, (params.arguments or {}).get("topic", ""))
@@ -300,7 +290,8 @@ def _prompt_handlers() -> Handlers:
             messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))]
         )
 
-    return {"on_list_prompts": all_prompts, "on_get_prompt": get}
+    listed = types.ListPromptsResult(prompts=list(PROMPTS))
+    return {"on_list_prompts": _always(listed), "on_get_prompt": get}
 
 
 def serve_stdio(context: ServerContext, tools: Sequence[Tool] = FEW_TOOLS) -> None:
@@ -349,8 +340,7 @@ def _answer_call(
     except InvalidInput as problem:  # it quotes only the call
         return refusal(str(problem))
     try:
-        shelf = context.shelf_for(request).for_client(client)
-        shelf = shelf if project is None else shelf.for_project(project)
+        shelf = context.shelf_for(request, project).for_client(client)
         session = client.session
         writer = f"{shelf.client_name} {session}"
         shelf.sync_shared()
@@ -372,7 +362,7 @@ def _answer_call(
 
 def _failure_message(tool: Tool) -> str:
     """The message for a bug in a tool. It may have happened after a write."""
-    if tool.hints.read_only:
+    if tool.hints.read_only_hint:
         return (
             f"{tool.name} failed with an internal error; it changes no memory. See `nuggets doctor`"
         )

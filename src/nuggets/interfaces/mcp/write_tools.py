@@ -48,7 +48,7 @@ _Source = Literal["agent_reflection", "explicit_user"]  # the instructions say w
     "location, command, convention or preference that the next session would need. A known "
     "key gets the new value. Longer than a sentence: create_note.",
     HEAD,
-    CHANGE._replace(destructive=False),
+    CHANGE._replace(destructive_hint=False),
 )
 def _remember(
     call: ToolCall,
@@ -177,7 +177,7 @@ def _edit_note(
     "Link two notes",
     "Connect two notes when one helps to understand the other; say why.",
     some_of({"added": bool}),
-    ADD._replace(idempotent=True),
+    ADD._replace(idempotent_hint=True),
 )
 def _add_link(call: ToolCall, a: _Note, b: _Note, reason: str = "") -> Answer:
     added = call.shelf.add_link(a, b, reason)
@@ -235,7 +235,7 @@ def _reflect_and_clean_memory(
     "Undo a change",
     "Undo your last change to memory, or the change of a revision, when it was a mistake.",
     some_of({"revision": int, "action": str}),
-    CHANGE._replace(idempotent=False),
+    CHANGE._replace(idempotent_hint=False),
 )
 def _undo(call: ToolCall, revision: int | None = None) -> Answer:
     commit = call.shelf.undo(_own_last(call) if revision is None else revision)
@@ -281,7 +281,7 @@ def _note_outcomes(commit: Commit) -> Iterator[str]:
     "Promote to MEMORY.md",
     "Write what was recalled often enough to this project's MEMORY.md, when the user asks.",
     some_of({"promoted": int, "project": str}),
-    CHANGE._replace(destructive=False),
+    CHANGE._replace(destructive_hint=False),
 )
 def _promote(call: ToolCall, dry_run: bool = False) -> Answer:
     count = call.shelf.promote(dry_run=dry_run)

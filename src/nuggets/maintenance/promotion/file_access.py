@@ -14,15 +14,12 @@ from typing import TypeVar
 from nuggets.domain.marks import BLOCK_BEGIN, BLOCK_END, is_block_file
 from nuggets.errors import NotFound, StoreBusy, StoreError
 from nuggets.filesystem.atomic_files import (
-    NEW_FILE,
     open_plain,
     private_directory,
     remove_leftovers,
-    sync,
     sync_directory,
-    temporary_path,
     unwritable,
-    write_all,
+    write_beside,
 )
 from nuggets.filesystem.current_project import name_of, root_of
 from nuggets.filesystem.shelf_location import MEMORY_DIRECTORY
@@ -118,19 +115,11 @@ def _read(target: str) -> tuple[str, bytes | None]:
 
 def _replace(target: str, expected: bytes | None, content: bytes) -> bool:
     """Replace the content; False if the file no longer has the expected content."""
-    directory = os.path.dirname(target)
-    if not os.path.isdir(directory):
-        private_directory(directory)
-    temporary = temporary_path(target)
+    directory, temporary = os.path.dirname(target), ""
+    private_directory(directory)
     try:
         mode = stat.S_IMODE(os.stat(target).st_mode) if expected is not None else 0o600
-        descriptor = os.open(temporary, NEW_FILE, mode)
-        try:
-            os.fchmod(descriptor, mode)
-            write_all(descriptor, content)
-            sync(descriptor)
-        finally:
-            os.close(descriptor)
+        temporary = write_beside(target, [content], durable=True, mode=mode)
         if expected is None:
             os.link(temporary, target)
             return True

@@ -1,18 +1,18 @@
-"""Obeys what a person orders, and says so; replaces what a statement says no longer holds; and asks
-the agent's model about what may be lasting.
+"""Answers a prompt: obeys what the person orders, and says so; replaces what a statement says no
+longer holds; asks the agent's model about what may be lasting; and shows what memory has on it.
 
 Each order ends in kept, refused with the reason, or waiting (`orders`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nuggets.domain import times
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import InvalidInput, RefusedText
 from nuggets.interfaces.hooks.help_probability import says, shares_said, telling_words
-from nuggets.interfaces.hooks.memory_lines import safe_line
+from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.hooks.orders import (
     LEAST_LASTING,
     MAY_BE_SECRET,
@@ -20,20 +20,35 @@ from nuggets.interfaces.hooks.orders import (
     WaitingOrder,
     find_old_value,
     lasting_probability,
+    read_orders,
+    refuse_credential,
     settle,
     statements,
     waiting_orders,
 )
-from nuggets.interfaces.hooks.prompt_context import rank_memories
+from nuggets.interfaces.hooks.prompt_context import (
+    changed_context,
+    find_changed,
+    find_requested_session,
+    prompt_context,
+    rank_memories,
+    session_context,
+)
+from nuggets.interfaces.hooks.shown_memories import prompts_of, safe_line, shown_notes
+from nuggets.interfaces.prompt_quoting import remove_fenced
 from nuggets.language.languages import stems
 from nuggets.language.text import estimate_tokens, fold_case, one_line, shorten, tokens, words
 from nuggets.language.word_lists import stances
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.metadata_inference import is_personal
+from nuggets.operations.session_notes import session_note_id
 
 if TYPE_CHECKING:
+    from nuggets.encoder.text_encoder import NearestNotes
     from nuggets.shelf import NuggetShelf
 
+    Compare = Callable[[str], NearestNotes | None]
+
+DIARY_CHARACTERS = 600  # of a prompt
 TITLE_CHARACTERS = 60
 TEXT_SHOWN = 120
 LINE_TOKENS = 60  # of the line that asks the model
@@ -41,6 +56,98 @@ CANDIDATES = 3  # memories that it names
 ASK = "Memory: if this is lasting (rule, wish, fact, correction), store it"
 SECRET_ASK = "Memory: not kept, it may hold a credential; if it holds none, store it (remember)."
 FORGET_ASK = "Memory: lasting notes that the person may want forgotten"
+
+
+class Say(Protocol):
+    """Prints the answer: context for the agent, and a message to the person."""
+
+    def __call__(self, context: str, message: str = "") -> None: ...
+
+    def hold(self, context: str, message: str) -> None:
+        """Print this if time runs out, or the write fails, before the answer."""
+
+    def explain(self, line: str) -> None:
+        """Tell whoever asked why (`--why`)."""
+
+
+def answer_prompt(
+    shelf: "NuggetShelf",
+    event: Event,
+    entries: list[dict[str, Any]],
+    record: Callable[[dict[str, Any]], None],
+    say: Say,
+    compare: "Compare | None",
+    orders: "Sequence[WaitingOrder] | None" = None,
+) -> tuple[str, str]:
+    """Context and message for a prompt. `entries`: of the session's diary; `record`: adds one;
+    `compare`: what the encoder says of the prompt, if there is one; `orders`: those that wait,
+    with the prompt's own, if they are known."""
+    if orders is None:
+        own = map(refuse_credential, read_orders(event.prompt))
+        orders = [WaitingOrder(order, "", "") for order in own]
+    asked = "".join(ask_about_order(shelf, one.order) for one in orders)
+    done = obey(shelf, orders)
+    if not orders:
+        done = [replace_outdated(shelf, event.prompt)]
+    receipts = [receipt for one in done for receipt in one.receipts]
+    said = frozenset(one.kept for one in done)
+    say.hold("", "\n".join(receipts))
+
+    def hold(context: str) -> None:
+        say.hold(context, "\n".join(receipts))
+
+    context, entry = _user_prompt(shelf, event, entries, compare, hold, said, counts=not receipts)
+    if not orders and not receipts:
+        asked = ask_model(shelf, event.prompt)
+    record(entry)
+    if receipts:  # the person said it in this session: nobody has to be told that it changed
+        record({"shown": list(shown_notes([*entries, entry])), "at": times.now()})
+    context = "\n".join(filter(None, [context, asked]))
+    return context, "\n".join([*receipts, *news(shelf)])
+
+
+def _user_prompt(
+    shelf: "NuggetShelf",
+    event: Event,
+    entries: list[dict[str, Any]],
+    compare: "Compare | None",
+    hold: Callable[[str], None],
+    said: frozenset[str],
+    *,
+    counts: bool,
+) -> tuple[str, dict[str, Any]]:
+    """The context, and the entry of the diary. `said`: facts that the prompt itself states anew.
+    `counts`: whether a note may count as recalled; an order asks for none."""
+    now = times.now()
+    own = remove_fenced(event.prompt[:PROMPT_CHARACTERS]).strip()
+    shown = shown_notes(entries)
+    session = event.session if counts else ""
+    own_id, is_first = session_note_id(event.session), not prompts_of(entries)
+    with shelf.snapshot():
+        text, ids = prompt_context(shelf, own, said | frozenset(shown), session, compare, hold)
+        changed = find_changed(shelf, {i: at for i, at in shown.items() if at})
+        earlier = find_requested_session(shelf, own, own_id, is_first=is_first)
+    if changed:
+        text = "\n".join(filter(None, [changed_context(changed), text]))
+        ids += [memory.was.id for memory in changed]
+    if earlier is not None and earlier.id not in shown:
+        text = "\n".join(filter(None, [session_context(earlier), text]))
+        ids.append(earlier.id)
+    return text, {"prompt": safe_line(own, DIARY_CHARACTERS), "shown": ids, "at": now}
+
+
+def news(shelf: "NuggetShelf") -> list[str]:
+    """How the repository was recognized, and of a server that it is away, and what waits for it or
+    was refused."""
+    told = list(shelf.warnings) if shelf.server else []
+    if shelf.recognition is not None:
+        from nuggets.interfaces import explain_recognition
+
+        told.insert(0, explain_recognition(shelf.recognition))
+    return [f"Nuggets: {line}" for line in told]
+
+
+# --- orders and statements ------------------------------------------------------------------------
 
 
 class Done(NamedTuple):
@@ -84,6 +191,8 @@ def replace_outdated(shelf: "NuggetShelf", prompt: str) -> Done:
 def _keep(shelf: "NuggetShelf", text: str, folder: str, old: MemoryNote | None) -> Done:
     """Store a text. A fact that it replaces keeps its key, unless that is the sentence that no
     longer holds; such a fact and a note are superseded."""
+    from nuggets.operations.metadata_inference import is_personal  # few prompts store something
+
     here = shelf.project_of(folder) if folder else shelf.project
     project = "" if is_personal(text) else here
     title, nugget, supersedes = title_of(text), "prefs", {}

@@ -1,0 +1,261 @@
+"""Commands: completion and demo.
+
+Completion in a shell is a short script for bash, zsh or fish. At every press of the Tab key it asks
+`nuggets __complete WORD …`, with the words up to the cursor, so that imports little, and never
+writes. Names are never evaluated. The demo shows Nuggets at work in a temporary directory.
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+
+from nuggets.errors import NuggetsError
+from nuggets.filesystem.current_project import current_project
+from nuggets.filesystem.processes import module_command
+from nuggets.filesystem.shelf_location import default_location, directory_of
+from nuggets.interfaces.cli import (
+    COMMANDS,
+    GROUPS,
+    Argument,
+    Call,
+    Command,
+    Outcome,
+    argument,
+    command,
+    find,
+    split_command,
+)
+from nuggets.interfaces.cli.terminal_output import style
+from nuggets.language.text import fold_case
+
+# bash before version 4, as on macOS, has no negative indexes. A candidate may be followed by a tab
+# and what it is, which fish shows.
+_BASH = r"""# bash completion for nuggets. In ~/.bashrc:  eval "$(nuggets completion bash)"
+_nuggets() {
+  local word current="${COMP_WORDS[COMP_CWORD]}"
+  COMPREPLY=()
+  while IFS= read -r word; do
+    word="${word%%$'\t'*}"
+    case "$current" in \"*|\'*) ;; *) word="$(printf %q "$word")" ;; esac
+    COMPREPLY[${#COMPREPLY[@]}]="$word"
+  done < <("${COMP_WORDS[0]}" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -o default -F _nuggets nuggets"""
+_ZSH = f"""\
+# zsh completion for nuggets. In ~/.zshrc, after compinit:  eval "$(nuggets completion zsh)"
+autoload -U +X bashcompinit && bashcompinit
+{_BASH}"""
+_FISH = r"""# fish completion for nuggets.
+# nuggets completion fish > ~/.config/fish/completions/nuggets.fish
+function __nuggets_words
+    set -l words (commandline -opc)
+    command nuggets __complete $words[2..] (commandline -ct) 2>/dev/null
+end
+complete -c nuggets -f -a '(__nuggets_words)'"""
+_SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+
+
+@command(
+    "completion",
+    argument("shell", choices=tuple(_SCRIPTS)),
+    examples=(
+        'eval "$(nuggets completion bash)"',
+        "nuggets completion fish > ~/.config/fish/completions/nuggets.fish",
+    ),
+)
+def _completion(call: Call) -> Outcome:
+    script = _SCRIPTS[call.options.shell]
+    return Outcome({"shell": call.options.shell, "script": script}, [script])
+
+
+def print_words(words: Sequence[str]) -> int:
+    """Print what may stand for the last word, one a line; nothing if the shelf cannot be read."""
+    try:
+        offered = list(_offer_words(words))
+    except (NuggetsError, OSError, ValueError):
+        return 1
+    lines = "".join(f"{word}\n" for word in offered if word.replace("\t", "").isprintable())
+    sys.stdout.buffer.write(lines.encode(errors="replace"))
+    return 0
+
+
+def _offer_words(words: Sequence[str]) -> Iterator[str]:
+    *before, current = (_unquote(word) for word in words or ("",))
+    before = [part for word in before for part in _split_value(word)]
+    option, equals, value = current.partition("=")
+    if current == "=":  # bash makes a word of it
+        current = ""
+    elif equals and option.startswith("--"):
+        for word in _offer_words([*before, option, value]):
+            yield f"{option}={word}"
+        return
+    name, options, rest = split_command(before)
+    command = None if name in GROUPS else find(name)
+    if command is not None:
+        yield from _argument_words(name, command, [*options, *rest], current)
+    elif before[-1:] != ["--dir"]:  # for which the shell offers files
+        yield from (line for line in _command_lines(name) if line.startswith(current))
+
+
+def _unquote(word: str) -> str:
+    """The word without the signs by which a shell keeps it together."""
+    if word[:1] in ('"', "'"):
+        return word[1:].removesuffix(word[0])
+    return word.replace("\\", "")
+
+
+def _split_value(word: str) -> list[str]:
+    """An option and its value, which may be one word, or three with the sign between them."""
+    option, equals, value = word.partition("=")
+    if not equals or not (option.startswith("--") or word == "="):
+        return [word]
+    return [part for part in (option, value) if part]
+
+
+def _command_lines(group: str) -> Iterator[str]:
+    """The words that continue the name of a command, each with what it is."""
+    known = set()
+    for name, (_, summary) in COMMANDS.items():
+        first, _, second = name.partition(" ")
+        if group and first == group:
+            yield f"{second}\t{summary}"
+        elif not group and first not in known:
+            known.add(first)
+            yield f"{first}\t{f'commands of {first}' if first in GROUPS else summary}"
+
+
+def _argument_words(
+    name: str, command: Command, words: Sequence[str], current: str
+) -> Iterable[str]:
+    """What may stand behind these words of a command: the value of an argument, else an option."""
+    from nuggets.interfaces.cli.parsing_and_help import GLOBAL_ARGUMENTS
+
+    arguments = (*command.arguments, *GLOBAL_ARGUMENTS)
+    given: dict[str, str] = {}
+    positions: list[str] = []
+    waiting: Argument | None = None
+    for word in words:
+        if waiting is not None:
+            given[waiting.names[-1]] = word
+            waiting = None
+        elif word.startswith("-"):
+            named = [argument for argument in arguments if word in argument.names]
+            waiting = next((argument for argument in named if argument.takes_value), None)
+        else:
+            positions.append(word)
+    following = [argument for argument in arguments if not argument.is_option][len(positions) :]
+    argument = waiting if waiting or current.startswith("-") else next(iter(following), None)
+    if argument is not None:
+        found = _values(name, argument, current, given, positions)
+        if found or waiting or argument.names[0] == "nugget":
+            return found
+    options = [option for argument in arguments for option in argument.names if option[:2] == "--"]
+    return [option for option in (*options, "--help") if option.startswith(current)]
+
+
+# what an argument names: of any command, or of one
+_NAMED = {
+    **dict.fromkeys(("--nugget", "nugget"), "nugget"),
+    **dict.fromkeys(("--note", "note", "a", "b"), "title"),
+    "key": "key",
+}
+_NAMED_BY = {
+    ("recall", "query"): "key",
+    ("config", "name"): "setting",
+    ("note merge", "target"): "title",
+    ("note merge", "source"): "title",
+}
+
+
+def _values(
+    name: str, argument: Argument, current: str, given: dict[str, str], positions: Sequence[str]
+) -> list[str]:
+    """What an argument of a command may be."""
+    from nuggets.interfaces.cli.run_command import METADATA_VALUES
+    from nuggets.settings import SETTINGS
+    from nuggets.stores.completion_titles import nugget_names, recent_titles
+
+    of = argument.names[0]
+    kind = _NAMED_BY.get((name, of)) or _NAMED.get(of)
+    directory = directory_of(given.get("--dir") or default_location(os.environ))
+    if kind in ("key", "title"):
+        nugget = positions[0] if of == "key" and positions else given.get("--nugget", "")
+        return recent_titles(
+            directory,
+            current,
+            project=os.environ.get("NUGGETS_PROJECT") or current_project(),
+            kind="fact" if kind == "key" else "",
+            nugget=fold_case(nugget),
+        )
+    names: Iterable[str] = argument.options.get("choices") or METADATA_VALUES.get(of[2:], ())
+    if kind == "nugget":
+        names = nugget_names(directory)
+    elif kind == "setting":
+        names = (setting.name for setting in SETTINGS)
+    return [one for one in names if one.startswith(current)]
+
+
+# --- demo ---------------------------------------------------------------------------------------
+
+
+STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        "Your agent stores where something is, and how you like things done.",
+        ("remember", "locations", "auth handler", "src/auth/middleware.ts:47"),
+    ),
+    ("", ("remember", "project", "test cmd", "pytest tests/ -v")),
+    ("", ("remember", "prefs", "style", "2-space indent, no semicolons")),
+    (
+        "The session ends. Tomorrow a new process asks, and finds it:",
+        ("recall", "auth handler", "--session", "tomorrow"),
+    ),
+    (
+        "Keys need not be exact. Part of a key works, and so does a typo:",
+        ("recall", "test"),
+    ),
+    ("", ("recall", "auth handlr", "--nugget", "locations")),
+    ("What was never stored is not found:", ("recall", "deployment region")),
+    ("Scripts and agents get the same as JSON:", ("recall", "style", "--json")),
+    ("The nuggets so far:", ("list",)),
+)
+
+
+@command("demo", examples=("nuggets demo",))
+def _demo(call: Call) -> Outcome:
+    """Every step is a process, as an agent's would be."""
+    from shlex import join
+    from shutil import which
+    from tempfile import TemporaryDirectory
+
+    steps, lines = [], []
+    with TemporaryDirectory(prefix="nuggets-demo-") as directory:
+        for comment, arguments in STEPS:
+            exit_code, output = _run(directory, arguments)
+            steps.append({"command": ["nuggets", *arguments], "exit": exit_code, "output": output})
+            lines += ["", style(comment, "cyan"), ""] if comment else []
+            lines += [style(f"$ nuggets {join(arguments)}", "bold"), *output.splitlines()]
+        lines += ["", style("These are the files, on your machine only.", "cyan"), ""]
+        files = (os.path.join(at, name) for at, _, names in os.walk(directory) for name in names)
+        lines += (f"  {path}" for path in sorted(os.path.relpath(p, directory) for p in files))
+        lines += ["", style("$ cat locations.nugget.json", "bold")]
+        with open(os.path.join(directory, "locations.nugget.json"), encoding="utf-8") as file:
+            lines += file.read().splitlines()
+    command = "nuggets" if which("nuggets") else sys.argv[0]  # as in a fresh checkout
+    lines += ["", "The directory of this demo is removed. Yours will be ~/.nuggets. Start with:"]
+    return Outcome(steps, [*lines, "", f'  {command} remember project "test cmd" "make test"', ""])
+
+
+def _run(directory: str, arguments: tuple[str, ...]) -> tuple[int, str]:
+    import subprocess
+
+    done = subprocess.run(
+        module_command("nuggets", "--dir", directory, *arguments),
+        cwd=directory,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        env={k: v for k, v in os.environ.items() if not k.startswith("NUGGETS_")},
+        check=False,
+    )
+    return done.returncode, done.stdout
