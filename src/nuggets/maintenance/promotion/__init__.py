@@ -38,7 +38,6 @@ from nuggets.maintenance.promotion.hand_edits import (
 from nuggets.maintenance.promotion.merged_text import (
     Promotion,
     is_header,
-    is_heading,
     merged_text,
 )
 from nuggets.operations.project_identity import recorded_locations
@@ -155,7 +154,7 @@ class MemoryFiles:
     def _without_entries(self, path: str, text: str) -> str:
         rest = merged_text(text, {}, self.record_of(path), "").text
         lines = (line for line in rest.splitlines() if line.strip())
-        return "" if all(is_header(line) or is_heading(line) for line in lines) else rest
+        return "" if all(map(is_header, lines)) else rest
 
     # --- what people do to the lines ----------------------------------------------------------
 
