@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from nuggets import PROMOTE_THRESHOLD
 from nuggets.domain.records import MemoryNote
-from nuggets.maintenance.promotion.entries import WrittenEntries, line_for, line_hash
+from nuggets.maintenance.promotion.entries import WrittenEntries, line_for, line_hash, short_hash
 from nuggets.maintenance.promotion.merged_text import Budget, header, merged_text
 
 NOW = "2026-01-31T09:00:00.000Z"
@@ -163,7 +163,7 @@ class Script:
         assert WrittenEntries.from_json(after.written.to_json()) == after.written
         self.check_refusals(before, known, here)
         self.ours |= {line_for(note) for note in self.notes.values()} & set(here)
-        self.check_survival(before, after.text)
+        self.check_survival(before, after.text, known)
         self.check_budget(after.text)
         self.text, self.written = after.text, after.written
 
@@ -177,22 +177,27 @@ class Script:
                 continue
             assert line_for(note) not in here, f"{note_id} was taken out by hand and is back"
 
-    def check_survival(self, before: str, after: str) -> None:
+    def check_survival(self, before: str, after: str, known: WrittenEntries) -> None:
         """All others' lines in order, and nothing new but ours, headings and empty lines."""
         assert after.startswith("\ufeff") or not before.startswith("\ufeff")
         mark = "\ufeff" if before.startswith("\ufeff") else ""
         theirs = self.others(before.removeprefix(mark))
         rest = self.others(after.removeprefix(mark))
-        at = 0  # how far in the rest we have come
+        own = [text for text in HEADINGS if short_hash(text) in known.headings]
+        own_headings = {*own, *(f"\ufeff{text}" for text in own)}
+        places = {0}  # how far in the rest we may have come
         for line in theirs:
             if line in ("\n", "\r\n", "\r"):
                 continue
             same = (line, line + "\n", line + "\r\n") if bare(line) == line else (line,)
-            at = next((n + 1 for n in range(at, len(rest)) if rest[n] in same), 0)
-            assert at, f"lost: {line!r}"
+            found = (next((n for n in range(p, len(rest)) if rest[n] in same), -1) for p in places)
+            skipped = places if bare(line) in own_headings else set()
+            places = {n + 1 for n in found if n >= 0} | skipped
+            assert places, f"lost: {line!r}"
         was, now = Counter(map(bare, theirs)), Counter(map(bare, rest))
         assert set(now - was) <= {"", *header(PROMOTE_THRESHOLD), *HEADINGS}
-        assert was <= now
+        dropped = sum((was - now)[heading] for heading in own_headings)
+        assert was - now <= Counter({"": dropped, **dict.fromkeys(own_headings, 1)})
 
     def others(self, text: str) -> list[str]:
         return [line for line in split(text) if bare(line) not in self.ours]

@@ -126,6 +126,27 @@ def test_status_and_doctor_name_a_memory_file_that_lost_much(
     assert "memory file" not in nuggets("doctor").out
 
 
+def test_a_refusal_is_told_once_with_all_its_memories(nuggets: Nuggets, directory: Path) -> None:
+    path = directory / "MEMORY.md"
+    for key in ("editor", "shell", "font"):
+        nuggets("remember", "prefs", key, f"{key} of mine")
+        seen_in_enough_sessions(nuggets, key)
+    nuggets("promote", "--path", str(path))
+    path.write_text("# Another branch\n")
+    ids = [note["id"] for note in nuggets("note", "list", "--json").json]
+
+    for _ in range(3):
+        told = [
+            line
+            for line in nuggets("promote", "--path", str(path)).lines
+            if line.startswith("Not taken over")
+        ]
+        assert len(told) == 1
+        assert [told[0].count(note_id) for note_id in ids] == [1, 1, 1]
+        assert told[0].lower().count("no memory was changed or archived") == 1
+        assert all(nuggets("doctor").out.count(note_id) == 1 for note_id in ids)
+
+
 def test_explaining_writes_nothing(nuggets: Nuggets, directory: Path) -> None:
     path = directory / "MEMORY.md"
     nuggets("remember", "prefs", "editor", "helix")

@@ -239,6 +239,44 @@ def test_lines_that_come_back_settle_the_problem(shelf: NuggetShelf, memory: Pat
     assert memory.read_text() == text
 
 
+def test_the_last_of_the_lines_that_do_not_come_back_is_a_deleted_one(
+    shelf: NuggetShelf, memory: Path
+) -> None:
+    text = memory.read_text()
+    delete_line(memory, "Auth", "Deploy", "Tests")
+    shelf.promote(memory)
+    memory.write_text(text)
+    delete_line(memory, "Auth", "Deploy")
+    shelf.promote(memory)
+    assert "2 lines" in shelf.memory_file_problems()[str(memory)]
+    assert {note.title for note in shelf.list_notes()} == set(LESSONS)
+    memory.write_text(text)
+    delete_line(memory, "Auth")
+    shelf.promote(memory)
+
+    assert shelf.memory_file_problems() == {}
+    assert {note.title for note in shelf.list_notes()} == set(LESSONS) - {"Auth"}
+    step = next(step for step in shelf.history() if step.changes.put)
+    shelf.undo(step.revision)
+    assert not shelf.get_note("Auth", session=None).hidden
+    assert sorted(memory.read_text().splitlines()) == sorted(text.splitlines())
+
+
+def test_a_line_that_comes_back_in_other_words_changes_its_memory(
+    shelf: NuggetShelf, memory: Path
+) -> None:
+    text = memory.read_text()
+    delete_line(memory, "Auth", "Deploy")
+    shelf.promote(memory)
+    memory.write_text(text)
+    delete_line(memory, "Auth")
+    memory.write_text(memory.read_text() + "- **Auth**: JWT with ES256, keys in src/auth\n")
+    shelf.promote(memory)
+
+    assert content_of(shelf, "Auth") == "JWT with ES256, keys in src/auth"
+    assert shelf.memory_file_problems() == {}
+
+
 def test_lines_that_came_back_are_those_of_their_memories_again(
     shelf: NuggetShelf, memory: Path
 ) -> None:

@@ -12,6 +12,7 @@ from command_line import Nuggets
 from enough_sessions import ENOUGH_SESSIONS
 from git_repositories import git, new_repository
 from nuggets import NuggetShelf, promote_facts
+from nuggets.language.text import estimate_tokens
 from nuggets.operations.permissions import COMMAND
 
 NINE = datetime(2026, 3, 10, 9)
@@ -382,6 +383,96 @@ def test_a_long_file_leaves_half_of_the_room_to_what_someone_works_on(
 
     assert "The mailbox worker" in text
     assert text.count("a line of a person") > 10
+
+
+def start_of_a_session(directory: Path, repository: Path, host: str = "codex") -> str:
+    sent = {"session_id": "s", "cwd": str(repository)}
+    return injected(hook("session-start", sent, directory / "shelf", "--host", host))
+
+
+def promote_rules(directory: Path, repository: Path, count: int) -> Path:
+    with shelf_at(directory, repository) as shelf:
+        for number in range(count):
+            text = f"Part {number} keeps its own table, its own worker process and its own log."
+            recalled_note(shelf, f"Rule {number}", text)
+        shelf.promote()
+    return only_file(directory)
+
+
+def test_what_a_person_wrote_comes_before_our_lines(directory: Path, repository: Path) -> None:
+    path = promote_rules(directory, repository, 60)
+    path.write_text(path.read_text() + "\n## My own rules\n\nNever deploy on Friday.\n")
+
+    text = start_of_a_session(directory, repository)
+
+    assert text.index("## My own rules") < text.index("Never deploy on Friday.")
+    assert text.index("Never deploy on Friday.") < text.index("- **Rule ")
+    assert "more in memory" in text
+    assert str(path) not in text  # nothing of it is left out
+
+
+def test_a_line_of_a_person_is_told_with_what_it_stands_under(
+    directory: Path, repository: Path
+) -> None:
+    path = promote_rules(directory, repository, 60)
+    [heading, entry] = [line for line in path.read_text().split("\n") if line][2:4]
+    path.write_text(path.read_text().replace(f"{entry}\n", f"{entry}\n  - not in May\n"))
+
+    told = start_of_a_session(directory, repository).split("\n")
+
+    at = told.index("- not in May")
+    assert told[at - 2 : at] == [heading, entry]
+    assert told.count(entry) == 1
+    assert sum(line.startswith("#") for line in told) == 1
+
+
+@pytest.mark.parametrize("others", [0, 60])
+def test_a_file_that_does_not_fit_has_the_room_that_memories_leave_and_it_is_said_where_it_goes_on(
+    directory: Path, repository: Path, others: int
+) -> None:
+    path = promote_rules(directory, repository, 1)
+    own = [f"- line {number} of a person" for number in range(300)]
+    path.write_text(path.read_text() + "\n".join(own))
+    with shelf_at(directory, repository) as shelf:
+        for number in range(others):
+            shelf.create_note("project", f"Mailbox {number}", f"Worker {number} has a table.")
+
+    text = start_of_a_session(directory, repository)
+
+    told = [line for line in text.split("\n") if line in own]
+    assert told == own[: len(told)]
+    assert f"and more, written by hand, in {path}" in text
+    assert "**Rule 0**" in text
+    assert ("**Mailbox " in text) == bool(others)
+    assert 780 < estimate_tokens(text) <= 800
+
+
+def test_a_long_paragraph_of_a_person_is_told_as_far_as_there_is_room(
+    directory: Path, repository: Path
+) -> None:
+    path = promote_rules(directory, repository, 1)
+    words = [f"word{number}" for number in range(400)]
+    path.write_text(path.read_text() + "\n" + " ".join(words[:100]))
+    whole = start_of_a_session(directory, repository)
+    path.write_text(path.read_text() + "\n" + " ".join(words))
+    part = start_of_a_session(directory, repository)
+
+    assert " ".join(words[:100]) in " ".join(whole.split())
+    assert str(path) not in whole
+    assert " ".join([*words[:100], *words[:100]]) in " ".join(part.split())
+    assert f"in {path}" in part
+
+
+def test_a_section_whose_lines_are_gone_is_not_told(directory: Path, repository: Path) -> None:
+    path = promote_rules(directory, repository, 1)
+    path.write_text(path.read_text() + "\n## Mine\n\n- never push on a Friday\n")
+    with shelf_at(directory, repository) as shelf:
+        shelf.delete_note("Rule 0")
+
+        assert "##" not in shelf.read_memory_file()[0].partition("## Mine")[0]
+    text = start_of_a_session(directory, repository)
+
+    assert [line for line in text.split("\n") if line.startswith("#")] == ["## Mine"]
 
 
 # --- the command ------------------------------------------------------------------------------

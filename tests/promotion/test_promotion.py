@@ -142,15 +142,55 @@ def test_an_edited_note_changes_its_line_in_place() -> None:
 
 
 @pytest.mark.parametrize("gone", ["forgotten", "archived"])
-def test_an_entry_goes_with_its_note(gone: str) -> None:
+def test_an_entry_goes_with_its_note_and_an_emptied_section_too(gone: str) -> None:
     first = promoted("", note(1, "one"), note(2, "two", nugget="prefs"))
     left = [note(1, "one")]
     if gone == "archived":
         left.append(note(2, "two", nugget="prefs")._replace(hidden=True))
 
     again = promoted(first.text, *left, written=first.written)
-    assert again.text == first.text.replace("- **two**: RS256.\n", "")
+    assert again.text == HEADER + "\n## learnings\n\n- **one**: RS256.\n\n"
     assert "its line was taken out" in again.explanations[-1].reason
+
+
+def test_a_heading_of_ours_goes_when_a_person_deletes_its_last_entry() -> None:
+    first = promoted("", note(1, "one"), note(2, "two", nugget="prefs"))
+    cut = first.text.replace("- **one**: RS256.\n", "")
+
+    again = promoted(cut, note(1, "one"), note(2, "two", nugget="prefs"), written=first.written)
+    assert "## learnings" not in again.text
+    assert "## preferences\n\n- **two**: RS256.\n" in again.text
+
+
+@pytest.mark.parametrize("below", ["my own words\n", "### and more\n", "- mine\n"])
+def test_a_heading_with_something_of_a_person_below_stays(below: str) -> None:
+    first = promoted("", note())
+
+    assert promoted(first.text + below, written=first.written).text.endswith(
+        f"## learnings\n\n{below}"
+    )
+
+
+@pytest.mark.parametrize("heading", ["## learnings", "## Learnings", "## What we know"])
+def test_a_heading_of_a_person_stays_without_entries(heading: str) -> None:
+    own = f"{heading}\n\n"
+    first = promoted(own + "- **JWT**: RS256.\n", note())
+    renamed = promoted("", note())
+
+    assert promoted(first.text, written=first.written).text == own
+    if heading != "## learnings":
+        text = renamed.text.replace("## learnings", heading)
+        assert heading in promoted(text, written=renamed.written).text
+
+
+def test_the_room_of_a_heading_that_goes_is_used_at_once() -> None:
+    small = Budget(lines=9)  # header, heading, one entry and an empty line
+    gone, fresh = note(1, "one", nugget="prefs"), note(2, "two")
+    first = merged_text("", by_id(gone), WrittenEntries(), "", small)
+    after = merged_text(first.text, by_id(fresh), first.written, "", small)
+
+    assert "## preferences" not in after.text
+    assert "## learnings\n\n- **two**: RS256.\n" in after.text
 
 
 def test_a_line_changed_by_hand_stays_when_its_note_goes() -> None:
@@ -227,11 +267,25 @@ def test_remarks_under_an_entry_stay_with_it() -> None:
 
 
 def test_new_entries_follow_their_fellows_under_a_renamed_heading() -> None:
-    first = promoted("", note(1, "one"))
+    fellows = note(1, "one"), note(2, "two")
+    first = promoted("", *fellows)
     renamed = first.text.replace("## learnings", "## What we know")
 
-    made = promoted(renamed, note(1, "one"), note(2, "two"), written=first.written).text
-    assert made == renamed + "- **two**: RS256.\n"
+    made = promoted(renamed, *fellows, note(3, "three"), written=first.written).text
+    assert made == renamed + "- **three**: RS256.\n"
+
+
+def test_a_single_line_that_a_person_wrote_draws_no_others_to_it() -> None:
+    here = GraphNoteMetaInput(scope="shared")
+    first = promoted("", note(1, "one", given=here, nugget="topic"))
+    by_hand = (
+        first.text.replace("## shared-context", "## Team knowledge")
+        + "\n## Things I dislike\n\n- **two**: RS256.\n"
+    )
+    notes = [note(n, title, given=here, nugget="topic") for n, title in enumerate(("one", "two"))]
+
+    made = promoted(by_hand, *notes, note(3, "x", given=here, nugget="topic")).text
+    assert made == by_hand + "\n## shared-context\n\n- **x**: RS256.\n"
 
 
 def test_the_same_line_is_written_once() -> None:
@@ -300,7 +354,7 @@ def test_a_record_survives_json_and_a_broken_one_claims_nothing() -> None:
         assert WrittenEntries.from_json(broken) == WrittenEntries()
 
 
-@pytest.mark.parametrize("by_hand", ["", "- **JWT**: in my words\n"])
+@pytest.mark.parametrize("by_hand", ["- mine\n", "- **JWT**: in my words\n"])
 def test_what_was_refused_does_not_return_through_a_merge(by_hand: str) -> None:
     one, other = note(1, "JWT", "RS256."), note(2, "Tokens", "Short-lived.", hits=0)
     made = promoted("", one)
@@ -313,7 +367,7 @@ def test_what_was_refused_does_not_return_through_a_merge(by_hand: str) -> None:
         assert united.hits == PROMOTE_THRESHOLD
         assert after.text == text
         assert after.new_count == 0
-        assert outcomes(after)["Tokens"] == ("changed" if by_hand else "declined")
+        assert outcomes(after)["Tokens"] == ("changed" if "JWT" in by_hand else "declined")
         assert promoted(text, united, gone, written=after.written).text == text
         # and what comes apart again is each its own
         fresh = other._replace(hits=PROMOTE_THRESHOLD)

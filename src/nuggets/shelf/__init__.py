@@ -125,7 +125,7 @@ if TYPE_CHECKING:
     from nuggets.maintenance.export_and_backup import Exported
     from nuggets.maintenance.history import History
     from nuggets.maintenance.pairing import Pairing, PairResult
-    from nuggets.maintenance.promotion import MemoryFiles
+    from nuggets.maintenance.promotion import MemoryFiles, MemoryFileText
     from nuggets.maintenance.promotion.hand_edits import FileEdits
     from nuggets.maintenance.promotion.merged_text import Promotion
     from nuggets.maintenance.purge import Purge, Purged
@@ -1273,8 +1273,8 @@ class NuggetShelf:
         own = shelf_path(self._transactions.store.directory, self.project)
         return locate(configured, self.location, own)
 
-    def read_memory_file(self, path: StrPath | None = None) -> tuple[str, Sequence[str]]:
-        """The text of the memory file, and the lines that are left out of it.
+    def read_memory_file(self, path: StrPath | None = None) -> "MemoryFileText":
+        """The text of the memory file, the lines that are left out of it, and which of it are ours.
 
         "" if there is none; of AGENTS.md and GEMINI.md, that of our block. People's edits are
         imported first. Left out is what the next promotion takes out: lines of memories that are

@@ -1,14 +1,16 @@
 """What a session starts with, in this order: its summary if it is taken up again, else what the
-last one left open; the memory file, with what is pinned; commands and conventions of this project;
-what changed since the last session; what someone works on (the branch, the files touched last, the
-last session); preferences and what is recalled most; how much more there is, and titles of it.
+last one left open; what people wrote into the memory file by hand; the memories that stand in it,
+with what is pinned; commands and conventions of this project; what changed since the last session;
+what someone works on (the branch, the files touched last, the last session); preferences and what
+is recalled most; how much more there is, and titles of it.
 
 Only memories of this project and of no project; those of other projects are never included.
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import takewhile
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice, takewhile
 from math import log
 from typing import TYPE_CHECKING
 
@@ -28,10 +30,12 @@ from nuggets.language.text import estimate_tokens, first_words, one_line, tokens
 from nuggets.language.word_lists import conversation_words
 
 if TYPE_CHECKING:
+    from nuggets.maintenance.promotion import MemoryFileText
     from nuggets.shelf import NuggetShelf
 
 START_LINES = 60
 START_LINE = 240  # characters of a memory
+LONGEST_LINE = 8_000  # characters of a paragraph that a person wrote: the longest start has no more
 START_TOO_LONG = 20  # lines that are left out before the rest is
 START_HEADING = "What memory holds for this project, in the person's words unless marked"
 STANDING_ORDER = (
@@ -39,6 +43,7 @@ STANDING_ORDER = (
     "and say so."
 )
 MORE = "and {} more in memory (search_notes)"
+MORE_BY_HAND = "and more, written by hand, in {}"
 TITLE_CHARACTERS = 60  # of a memory of which only the title is told
 MOST_TITLES = 200  # more do not fit
 CHANGED = 5  # memories since the last session: more is a list that nobody reads
@@ -64,7 +69,8 @@ def start_context(
     """The context at the start of a session, and the ids of the notes that the agent then knows.
 
     It holds durable notes, within the setting `start_tokens`; each group leaves half of the room to
-    the next ones. Nothing counts as recalled.
+    the next ones. What people wrote into a memory file has half of the room too, and what memories
+    leave of the rest. Nothing counts as recalled.
     `session`: the note of this session, if it is taken up again; its summary comes first.
     `loaded_path`: the memory file that the host loads, if it is not that of this project.
     `unread_path`: a memory file of this project that no host loads; it is shown here.
@@ -72,8 +78,9 @@ def start_context(
     budget = shelf.settings["start_tokens"]
     if not budget:
         return "", []
-    loaded_text, outdated = _memory_text(shelf, loaded_path) if loads_memory_file else ("", ())
-    known = _letters_and_digits(loaded_text)
+    loaded_file = _read_memory_file(shelf, loaded_path) if loads_memory_file else None
+    known = _letters_and_digits(_loaded_text(loaded_file.text)) if loaded_file else ""
+    outdated = loaded_file.outdated if loaded_file else ()
     notes = shelf.leading_notes()
     promote_after = shelf.settings["promote_after"]
     chosen = sorted(
@@ -89,18 +96,21 @@ def start_context(
         first = [f"Left open by the last session: {line}" for line in _open_points(last)]
     first += [f"MEMORY.md is outdated there: {safe_line(line, START_LINE)}" for line in outdated]
     first = [line for line in first if room.take(line, 0 if session else room.tokens // 2)]
-    if unread_path:
-        half = room.tokens // 2
-        file_lines = _memory_file_lines(_memory_text(shelf, unread_path)[0], known)
-        # as from the top of a file that is cut: what is under a heading needs it
-        shown = list(takewhile(lambda line: room.take(line, half), file_lines))
-        first += shown
-        known += _letters_and_digits("\n".join(shown))
+    file = _read_memory_file(shelf, unread_path) if unread_path else None
+    in_file = set(file.ours.values()) if file else set()
+    told = {"", *(note.id for note in chosen)}  # "": our headings
+    # no more lines than tokens can be shown
+    by_hand = list(islice(_lines_by_hand(file, told, known), budget)) if file else []
+    shown = room.take_first(by_hand, room.tokens // 2)
+    if len(shown) < len(by_hand):
+        room.take_part(MORE_BY_HAND.format(unread_path))
+    known += _letters_and_digits("\n".join(shown))
     loaded = {note.id for note in chosen if _contains(known, note)}
     unknown = [note for note in chosen if note.id not in loaded]
     about_last = [last.title, last.content] if last else []
     work = "\n".join([branch, *_recent_files(notes), *about_last])
     groups = (
+        [note for note in unknown if note.id in in_file],
         [note for note in unknown if note.project and is_rule(note)],
         _changed_since(last, unknown),
         _rank_by_work(unknown, work),
@@ -110,6 +120,10 @@ def start_context(
     for group in groups:
         untold = [note for note in group if note.id not in lines_by_id]
         lines_by_id |= _lines_within(shelf, untold, room, leaves_titles=group is unknown)
+    shown += room.take_first(by_hand[len(shown) :])
+    first += shown
+    if len(shown) < len(by_hand):
+        first.append(MORE_BY_HAND.format(unread_path))
     rest = _name_rest([note for note in unknown if note.id not in lines_by_id], room)
     text = quoted_block(START_HEADING, [*first, *lines_by_id.values(), *rest])
     return f"{text}\n{STANDING_ORDER}" if text else "", [*loaded, *lines_by_id]
@@ -149,12 +163,21 @@ class _Room:
 
     def take(self, line: str, reserved: int = 0) -> bool:
         """Take the room of a line; False if less than `reserved` tokens would be left."""
-        left = self.tokens - estimate_tokens(line) - 1  # its line break
-        if left < reserved or not self.lines:
+        if not self.lines or not self.take_first([line], reserved):
             return False
-        self.tokens = left
         self.lines -= 1
         return True
+
+    def take_first(self, lines: Sequence[str], reserved: int = 0) -> list[str]:
+        """Take the room of the first lines, however many, until less would be left."""
+        taken: list[str] = []
+        for line in lines:
+            left = self.tokens - estimate_tokens(line) - 1  # its line break
+            if left < reserved:
+                break
+            self.tokens = left
+            taken.append(line)
+        return taken
 
     def take_part(self, text: str) -> bool:
         """Take the room of a part of a line."""
@@ -252,26 +275,49 @@ def _start_line(note: MemoryNote, caveats: Sequence[str]) -> str:
     return f"- {title_part(note)}{text}{suffix}"
 
 
-def _memory_text(shelf: "NuggetShelf", path: str | None) -> tuple[str, Sequence[str]]:
-    """The text of the memory file as far as hosts load it and it holds; the lines that do not."""
-    try:
-        text, outdated = shelf.read_memory_file(path)
-    except NuggetsError:
-        return "", ()
+def _read_memory_file(shelf: "NuggetShelf", path: str | None) -> "MemoryFileText | None":
+    """A memory file as far as it holds; None if it cannot be read."""
+    with suppress(NuggetsError):
+        return shelf.read_memory_file(path)
+    return None
+
+
+def _loaded_text(text: str) -> str:
+    """The text of a memory file as far as hosts load it."""
     loaded = "\n".join(text.splitlines()[:MEMORY_FILE_LINES]).encode()[:MEMORY_FILE_BYTES]
-    return loaded.decode(errors="ignore"), outdated
+    return loaded.decode(errors="ignore")
 
 
-def _memory_file_lines(text: str, known: str) -> list[str]:
-    """The lines of a memory file, people's own too, without ours at its top and what is known."""
+def _lines_by_hand(file: "MemoryFileText", told: Collection[str], known: str) -> Iterator[str]:
+    """What people wrote into a memory file, line by line, with the headings and items above it.
+    Left out is what is known, and lines of memories that are told otherwise (`told`: their ids).
+    Of a paragraph that is longer than a memory each part is a line."""
     from nuggets.maintenance.promotion.merged_text import is_header
 
-    return [
-        safe_line(line, START_LINE)
-        for line in text.splitlines()
-        if line.strip() and not is_header(line)
-        if line.startswith("#") or _letters_and_digits(line) not in known
-    ]
+    above: list[tuple[int, str]] = []  # what the next line may stand under, and how deep that is
+    for line in file.text.splitlines():
+        text = line.strip()
+        if not text or is_header(line):
+            continue
+        marks = len(line) - len(line.lstrip("#"))
+        depth = marks - 7 if marks else len(line) - len(line.lstrip())  # six levels of headings
+        above = [(upper_depth, upper) for upper_depth, upper in above if upper_depth < depth]
+        is_told = file.ours.get(line) in told
+        if is_told or (not marks and _letters_and_digits(line) in known):
+            above.append((depth, line))
+            continue
+        for _, part in [*above, (depth, line)]:
+            yield from _wrap(safe_line(part, LONGEST_LINE))
+        above = []
+
+
+def _wrap(text: str) -> list[str]:
+    """The text in lines that are no longer than a memory."""
+    if len(text) <= START_LINE:
+        return [text]
+    from textwrap import wrap
+
+    return wrap(text, START_LINE, break_on_hyphens=False)
 
 
 def _contains(loaded_text: str, note: MemoryNote) -> bool:

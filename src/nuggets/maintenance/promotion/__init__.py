@@ -30,19 +30,30 @@ from nuggets.maintenance.promotion.hand_edits import (
     CLIENT,
     EditImport,
     FileEdits,
+    Line,
     Shelf,
     entry_lines,
     import_edits,
+    join_lines,
     mentions_notes,
 )
 from nuggets.maintenance.promotion.merged_text import (
     Promotion,
     is_header,
-    is_heading,
     merged_text,
+    without_bare_headings,
 )
+from nuggets.named_tuple import NamedTuple
 from nuggets.operations.project_identity import recorded_locations
 from nuggets.stores.sql.state import SqlState
+
+
+class MemoryFileText(NamedTuple):
+    """What a memory file says now."""
+
+    text: str
+    outdated: Sequence[str]  # lines of ours that are left out of it
+    ours: Mapping[str, str]  # lines of ours in it, with the ids of their notes; "" for a heading
 
 
 class MemoryFiles:
@@ -155,7 +166,7 @@ class MemoryFiles:
     def _without_entries(self, path: str, text: str) -> str:
         rest = merged_text(text, {}, self.record_of(path), "").text
         lines = (line for line in rest.splitlines() if line.strip())
-        return "" if all(is_header(line) or is_heading(line) for line in lines) else rest
+        return "" if all(map(is_header, lines)) else rest
 
     # --- what people do to the lines ----------------------------------------------------------
 
@@ -262,7 +273,7 @@ class MemoryFiles:
 
     def text_that_holds(
         self, path: str, caveats: Callable[[MemoryNote], Sequence[str]]
-    ) -> tuple[str, list[str]]:
+    ) -> MemoryFileText:
         """The text of a file as far as it holds, and the lines of ours that do not: their memories
         are gone, out of their time, or say something else. A line of a stale memory says so.
 
@@ -276,17 +287,20 @@ class MemoryFiles:
         holds = {i: n for i, n in notes.items() if not n.hidden and not invalidity(n, now)}
         said = {line_hash(line_for(note)): note for note in holds.values()}
         ours = {entry.line for entry in written.values() if entry.fate == "written"}
-        kept: list[str] = []
+        kept: list[Line] = []
         outdated: list[str] = []
-        for line in (each.text for each in entry_lines(text, record)):
-            digest = line_hash(line)
+        for line in entry_lines(text, record):
+            digest = line_hash(line.text)
             if digest in said:
-                kept.append(with_caveats(line, caveats(said[digest])))
+                note = said[digest]
+                kept.append(Line(with_caveats(line.text, caveats(note)), "\n", note.id))
             elif digest in ours:
-                outdated.append(line)
+                outdated.append(line.text)
             else:
-                kept.append(line)
-        return "".join(f"{line}\n" for line in kept), outdated
+                kept.append(line._replace(end="\n"))
+        kept = without_bare_headings(kept)
+        owners = {line.text: line.owner for line in kept if line.owner or line.is_our_heading}
+        return MemoryFileText(join_lines(kept), outdated, owners)
 
     def record_of(self, path: str) -> WrittenEntries:
         """The record of the entries written to a memory file."""

@@ -278,8 +278,8 @@ def line_hash(line: str) -> str:
 
 
 def short_hash(line: str) -> str:
-    """The same for lines of people, of which there are many."""
-    return line_hash(line)[:12]
+    """The same for lines of people, of which there are many; a byte order mark is no part."""
+    return line_hash(line.removeprefix("\ufeff"))[:12]
 
 
 class Entry(NamedTuple):
@@ -306,10 +306,15 @@ class WrittenEntries(NamedTuple):
 
     entries: Mapping[str, Entry] = {}  # by note id
     others: frozenset[str] = frozenset()  # short hashes of people's own lines
+    headings: frozenset[str] = frozenset()  # short hashes of the headings that we wrote
 
     def to_json(self) -> dict[str, Any]:
         entries = {i: list(self.entries[i]) for i in sorted(self.entries)}
-        return {"entries": entries, "others": sorted(self.others)}
+        return {
+            "entries": entries,
+            "others": sorted(self.others),
+            "headings": sorted(self.headings),
+        }
 
     @classmethod
     def from_json(cls, shape: Any) -> "WrittenEntries":
@@ -317,7 +322,9 @@ class WrittenEntries(NamedTuple):
         try:
             entries = {i: Entry(*entry) for i, entry in shape["entries"].items()}
             if all(entry.fate in get_args(Fate) for entry in entries.values()):
-                return cls(entries, frozenset(shape["others"]))
+                return cls(
+                    entries, frozenset(shape["others"]), frozenset(shape.get("headings", ()))
+                )
         except (AttributeError, LookupError, TypeError):
             pass
         return cls()
@@ -340,7 +347,7 @@ def without_taken_out(
             back = {
                 i: entry
                 for i, entry in is_now.entries.items()
-                if entry.fate != "declined" or i not in was or not was[i].is_in_file
+                if entry.fate != "declined" or i not in was or was[i].fate == "declined"
             }
             if len(back) < len(is_now.entries):
                 marks[mark] = {**now[mark], "written": is_now._replace(entries=back).to_json()}

@@ -58,6 +58,7 @@ class Line(NamedTuple):
     text: str
     end: str
     owner: str = ""
+    is_our_heading: bool = False
 
     @property
     def is_blank(self) -> bool:
@@ -84,8 +85,12 @@ def entry_lines(text: str, written: WrittenEntries, current: Iterable[str] = ())
     lines: list[Line] = []
     may_go_on = False
     physical = parse_lines(text)
-    plain = structure([line.text for line in physical]).plain
-    for line, is_plain in zip(physical, plain, strict=True):
+    shape = structure([line.text for line in physical])
+    headings = [short_hash(physical[heading.at].text) for heading in shape.headings]
+    for heading, digest in zip(shape.headings, headings, strict=True):
+        if digest in written.headings and headings.count(digest) == 1:  # else one is a person's
+            physical[heading.at] = physical[heading.at]._replace(is_our_heading=True)
+    for line, is_plain in zip(physical, shape.plain, strict=True):
         is_own = short_hash(line.text) in written.others
         if may_go_on and is_plain and not is_own and continues_item(line.text):
             wrapped = lines.pop()
@@ -153,17 +158,16 @@ class FileEdits(NamedTuple):
     changed: tuple[str, ...] = ()
     retired: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
-    refused: Mapping[str, str] = {}  # why a changed or missing line does not change its memory
+    refused: Mapping[str, str] = {}  # why a changed line does not change its memory
     refused_lines: frozenset[str] = frozenset()  # short hashes of these lines
-    problem: str = ""  # why nothing was taken over
+    problem: str = ""  # why nothing was taken over, or nothing of lines that are still gone
     is_news: bool = False  # what was not taken over was not reported yet
 
     @property
     def not_taken_over(self) -> str:
         """Why all or some lines change no memory; "" if each does."""
-        if self.problem:
-            return self.problem + _NOTHING_DONE
-        return "; ".join(dict.fromkeys(self.refused.values()))
+        problems = [self.problem + _NOTHING_DONE] if self.problem else []
+        return "; ".join([*problems, *dict.fromkeys(self.refused.values())])
 
 
 class EditImport(NamedTuple):
@@ -258,10 +262,9 @@ def _apply_edits(
         if note_id not in refused:
             entries[note_id] = Entry.from_lines(line, line_for(after[note_id]))
     lines = [found.changed[note_id] for note_id in refused]
-    missing = [i for i, n in notes.items() if entries[i].fate == "missing" and not n.hidden]
-    refused |= dict.fromkeys(missing, _gone_at_once(missing) + _NOTHING_DONE)
     hashes = frozenset(short_hash(text) for line in lines for text in (line, *line.splitlines()))
-    edits = FileEdits(path, changed, retired, restored, refused, hashes)
+    problem = _gone_at_once(found.missing) if found.missing else ""
+    edits = FileEdits(path, changed, retired, restored, refused, hashes, problem)
     return EditImport(changes.changes, written._replace(entries=entries), edits)
 
 
@@ -304,7 +307,12 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
         return PersonEdits(problem="it has the marks of an unresolved conflict")
     hashes = [line_hash(line.text) for line in lines]
     here = set(hashes)
-    gone = [i for i, e in live.items() if here.isdisjoint((e.line, line_hash(line_for(notes[i]))))]
+    lost = {i: entry for i, entry in visible.items() if entry.fate == "missing"}
+    gone = [
+        i
+        for i, entry in {**live, **lost}.items()
+        if here.isdisjoint((entry.line, line_hash(line_for(notes[i]))))
+    ]
     new = [
         n
         for n, line in enumerate(lines)
@@ -314,20 +322,20 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
     new_items = [lines[n].text for n in new if plain[n] and is_item(lines[n].text)]
     changed = _pair(gone, notes, new_items)
     new_text = "\n".join(lines[n].text for n in new)
-    deleted = tuple(
-        i
-        for i in gone
-        if i not in changed and live[i].is_in_file and title_of(notes[i]) not in new_text
-    )
+    taken_out = [i for i in gone if i not in changed and title_of(notes[i]) not in new_text]
+    deleted = tuple(i for i in taken_out if i in live and live[i].is_in_file)
     total = sum(entry.is_in_file for entry in live.values())
     if are_too_many(len(deleted), total):
         return PersonEdits(missing=deleted, problem=_gone_at_once(deleted))
+    missing = tuple(i for i in taken_out if i in lost)
+    if not are_too_many(len(missing), total + len(missing)):  # the others came back
+        deleted, missing = deleted + missing, ()
     put_back = tuple(
         i
         for i, entry in written.entries.items()
         if entry.fate in ("declined", "missing") and entry.line in here and i in notes
     )
-    return PersonEdits(changed, deleted, put_back)
+    return PersonEdits(changed, deleted, put_back, missing)
 
 
 def _gone_at_once(ids: Sequence[str]) -> str:

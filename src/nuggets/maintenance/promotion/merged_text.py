@@ -5,6 +5,7 @@ them is changed, moved or removed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 
 from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES
 from nuggets.domain.records import PROMOTE_THRESHOLD, MemoryNote
@@ -149,7 +150,8 @@ class _Work:
         return refused
 
     def update_entries(self) -> None:
-        """Remove the entries of notes that no longer belong here, and update the other entries."""
+        """Remove the entries of notes that no longer belong here, with headings of ours that have
+        none left, and update the other entries."""
         kept: list[Line] = []
         for line in self.page:
             owner = line.owner
@@ -158,7 +160,7 @@ class _Work:
                 self.outcomes[owner] = "out", f"{reason}; its line was taken out"
             else:
                 kept.append(self._update_line(line) if owner else line)
-        self.page = kept
+        self.page = without_bare_headings(kept)
 
     def _update_line(self, line: Line) -> Line:
         fresh, entry = self.line[line.owner], self.known.get(line.owner)
@@ -219,7 +221,10 @@ class _Work:
             for i, fate in self.refused.items()
             if i in self.known
         }
-        return WrittenEntries({**refused, **entries}, others)
+        # one whose entries gave way to stronger ones stays: its room would let others in next time
+        filled = without_bare_headings(self.page)
+        headings = frozenset(short_hash(line.text) for line in filled if line.is_our_heading)
+        return WrittenEntries({**refused, **entries}, others, headings)
 
     def explanations(self) -> list[Explanation]:
         """Every note, most hits first, then deleted notes whose entries were removed."""
@@ -247,7 +252,8 @@ class _Work:
             at, apart = place
             return _insert_lines(page, at, [entry], apart)
         at = self._place_of_section(page, shape, name)
-        return _insert_lines(page, at, [Line(f"## {name}", ""), Line("", ""), entry], True)
+        heading = Line(f"## {name}", "", is_our_heading=True)
+        return _insert_lines(page, at, [heading, Line("", ""), entry], True)
 
     def _place_in_section(
         self, page: Sequence[Line], shape: Structure, name: str
@@ -262,13 +268,18 @@ class _Work:
                     return item_end(texts, shape.plain, own_lines[-1]), False
                 at = _after_text(page, shape, heading.at, end)
                 return at, not (is_item(texts[at - 1]) and shape.plain[at - 1])
-        # someone renamed or removed the heading: stay with the other entries of the section
-        fellows = [
-            n
-            for n, line in enumerate(page)
-            if line.owner and self.section.get(line.owner) == name and shape.plain[n]
-        ]
-        return (item_end(texts, shape.plain, fellows[-1]), False) if fellows else None
+        # someone renamed or removed the heading: stay with the other entries of the section; one
+        # alone may stand anywhere
+        starts = [0, *(heading.at for heading in shape.headings), len(page)]
+        for start, end in pairwise(starts):
+            fellows = [
+                n
+                for n in range(start, end)
+                if self.section.get(page[n].owner) == name and shape.plain[n]
+            ]
+            if len(fellows) > 1:
+                return item_end(texts, shape.plain, fellows[-1]), False
+        return None
 
     def _place_of_section(self, page: Sequence[Line], shape: Structure, name: str) -> int:
         """The place of a section: before the first one that sorts later, else after the last."""
@@ -324,9 +335,19 @@ def is_header(line: str) -> bool:
     return line == _TITLE or line.startswith(_RULE)
 
 
-def is_heading(line: str) -> bool:
-    """Whether it is the heading of a section that any file may have."""
-    return line.removeprefix("## ") in SECTIONS
+def without_bare_headings(lines: Sequence[Line]) -> list[Line]:
+    """The lines but for headings of ours that have nothing below, each with its empty line."""
+    kept: list[Line] = []  # from the last one
+    for line in reversed(lines):
+        if line.is_our_heading:
+            below = [each.text for each in reversed(kept) if not each.is_blank][:1]
+            levels = [heading.level for heading in structure(below).headings]
+            if not below or (levels and levels[0] <= SECTION_LEVEL):
+                if kept and not kept[-1].text:
+                    kept.pop()
+                continue
+        kept.append(line)
+    return kept[::-1]
 
 
 def _section_order(name: str) -> tuple[bool, str]:
