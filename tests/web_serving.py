@@ -13,7 +13,7 @@ import uvicorn
 
 from forked_processes import ForkedProcess, run_module
 from nuggets import NuggetShelf
-from nuggets.interfaces.rest.app import application
+from nuggets.interfaces.rest import application
 from nuggets.interfaces.rest.guard import Access
 from nuggets.interfaces.serve import Address, LimitedConnection, Server
 

@@ -12,8 +12,7 @@ from nuggets.domain.limits import ADDRESS_CHARACTERS, Address, Limit, Session
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.hooks.event_handlers import answer_prompt
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
-from nuggets.interfaces.request_shelf import shelf_of_request
-from nuggets.interfaces.rest.shelf_endpoint import answer_message
+from nuggets.interfaces.request_shelf import answer_message, shelf_of_request
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.idempotent_calls import Caller, Place
 from nuggets.operations.permissions import HOOK, name_agent

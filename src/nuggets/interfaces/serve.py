@@ -24,8 +24,8 @@ from nuggets.errors import InvalidInput, StoreError
 from nuggets.filesystem.atomic_files import NEW_FILE, open_plain, private_directory
 from nuggets.filesystem.shelf_location import DEFAULT_DIRECTORY, directory_of
 from nuggets.interfaces.hook_endpoint import HookEndpoint
-from nuggets.interfaces.request_shelf import is_still_member, member_of_request
-from nuggets.interfaces.rest.app import application
+from nuggets.interfaces.request_shelf import Team, is_still_member, member_of_request
+from nuggets.interfaces.rest import application
 from nuggets.interfaces.rest.guard import (
     Access,
     MemberAccess,
@@ -38,7 +38,6 @@ from nuggets.interfaces.scheduler import Heartbeat
 from nuggets.remote import HOOK_PATH
 from nuggets.settings import Settings
 from nuggets.shelf import NuggetShelf
-from nuggets.shelf.team_shelves import Team
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager

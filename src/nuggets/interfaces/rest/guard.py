@@ -22,8 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nuggets.domain.codec import error_to_json
 from nuggets.domain.records import Member
-from nuggets.interfaces.request_shelf import admit_member
-from nuggets.shelf.team_shelves import Team
+from nuggets.interfaces.request_shelf import Team, admit_member
 
 # --- who asks: programs send a token, browsers have a session -------------------------------------
 #

@@ -25,7 +25,7 @@ from nuggets.stores.sql.row_format import (
 )
 
 if TYPE_CHECKING:
-    from nuggets.stores.base import Database
+    from nuggets.stores.base import Cursor, Database
 
 _NOTE = (
     "SELECT n.id, n.record, r.hits, r.session, r.sessions, r.accessed_at"
@@ -150,9 +150,9 @@ class SqlNotes(Notes):
         form = title_form(title)  # other titles may have the same number
         return [note for note in notes if title_form(note.title) == form]
 
-    def changed_since(self, revision: int, touch: int) -> Iterator[tuple[str, MemoryNote | None]]:
-        """The ids of all notes, each with the note if it was changed or recalled after a revision
-        and a recall."""
+    def rows_since(self, revision: int, touch: int) -> Cursor:
+        """The rows of all notes for `read`, each with its record only if the note was changed or
+        recalled after a revision and a recall."""
         changed = (
             "n.id IN (SELECT note FROM changes WHERE revision > ?"
             " UNION SELECT note FROM touches WHERE number > ?"
@@ -160,8 +160,7 @@ class SqlNotes(Notes):
             " WHERE c.accessed_at >= (SELECT at FROM commits WHERE revision = ?))"
         )
         sql = _NOTE.replace("n.record", f"CASE WHEN {changed} THEN n.record END")
-        rows = self._database().execute(f"{sql} ORDER BY n.place", (revision, touch, revision))
-        return ((row[0], None if row[1] is None else self.read(*row)) for row in rows)
+        return self._database().execute(f"{sql} ORDER BY n.place", (revision, touch, revision))
 
     def linking_to(self, ids: Collection[str]) -> list[MemoryNote]:
         sources: dict[str, None] = {}
