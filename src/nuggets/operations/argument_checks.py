@@ -2,7 +2,8 @@
 or nugget a name means."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nuggets.domain import codec
@@ -97,38 +98,39 @@ def notes_from_json(
     return tuple(notes), tuple(problems)
 
 
+@contextmanager
+def _name_record(where: str, name: str = "") -> Iterator[None]:
+    """Errors inside say which record is meant, by its name or else by where it is."""
+    try:
+        yield
+    except InvalidInput as problem:
+        reason = str(problem).removeprefix(f"{where}: ")
+        raise InvalidInput(f"{name or where}: {reason}") from None
+    except (AttributeError, LookupError, TypeError, ValueError):
+        raise InvalidInput(f"{name or where}: fields of wrong types") from None
+
+
 def note_from_whole_json(shape: dict[str, Any], where: str) -> MemoryNote:
     """A note that leaves nothing out, with its fields and sizes checked, in its written form."""
     from nuggets.operations.note_completion import normalize_note
     from nuggets.operations.notes_and_links import check_note_limits
     from nuggets.stores.json_validation import check_note, check_savable
 
-    try:
+    with _name_record(where):
         check_savable(shape, where)
         note = codec.note_from_json(check_note(shape, where))
         check_note_limits(note)
         return normalize_note(note)
-    except InvalidInput:
-        raise
-    except (AttributeError, LookupError, TypeError, ValueError):
-        raise InvalidInput(f"{where}: fields of wrong types") from None
 
 
 def checked_note(note: MemoryNote) -> MemoryNote:
     """A note of another shelf, checked as if someone had written it into a documented file."""
     where = f"note {note.id!r:.80}"
-    try:
-        try:
-            shape = codec.note_to_json(note, vector=False)
-        except (AttributeError, LookupError, TypeError, ValueError):
-            raise InvalidInput(f"{where}: fields of wrong types") from None
-        typed = note_from_whole_json(shape, where)
+    with _name_record(where, f"{where} ({note.title!r:.80})"):
+        typed = note_from_whole_json(codec.note_to_json(note, vector=False), where)
         for session in (typed.last_hit_session, *typed.hit_sessions):
             checked_session(session)
         return typed
-    except InvalidInput as problem:
-        reason = str(problem).removeprefix(f"{where}: ")
-        raise InvalidInput(f"{where} ({note.title!r:.80}): {reason}") from None
 
 
 def checked_nugget(config: NuggetConfig) -> NuggetConfig:
@@ -136,15 +138,11 @@ def checked_nugget(config: NuggetConfig) -> NuggetConfig:
     from nuggets.stores.json_validation import check_savable, nugget_from_json
 
     where = f"nugget {config.name!r:.80}"
-    try:
+    with _name_record(where):
         shape = codec.nugget_to_json(config)
         check_savable(shape, where)
         checked, _ = nugget_from_json(shape, where)
         return checked._replace(name=checked_nugget_name(checked.name))
-    except InvalidInput as problem:
-        raise InvalidInput(f"{where}: {str(problem).removeprefix(f'{where}: ')}") from None
-    except (AttributeError, LookupError, TypeError, ValueError):
-        raise InvalidInput(f"{where}: fields of wrong types") from None
 
 
 def valid_records(

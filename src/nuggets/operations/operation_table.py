@@ -126,23 +126,14 @@ def merge_results(
     return list(islice(merged, most))
 
 
-def join_revisions(private: int, team: int) -> int:
+def join_revisions(private: int, team: int = 0) -> int:
     return private * _PRIVATE + team
 
 
 def split_revision(revision: int) -> tuple[int, int]:
-    """The revisions of the private shelf and of the team's."""
+    """The revisions of the private shelf and of the team's; the first is 0 for a commit of the
+    team."""
     return divmod(revision, _PRIVATE)
-
-
-def number_private(revision: int) -> int:
-    """How a commit of the private shelf is called."""
-    return revision * _PRIVATE
-
-
-def private_number(revision: int) -> int:
-    """Which commit of the private shelf is meant; 0: it is one of the team's."""
-    return revision // _PRIVATE
 
 
 def number_commits(commits: Iterable[AnyCommit]) -> list[AnyCommit]:
@@ -167,13 +158,13 @@ def by_time(private: Iterable[AnyCommit], team: Iterable[AnyCommit]) -> list[Any
 
 
 def _number_commit(commit: AnyCommit) -> AnyCommit:
-    commit = commit._replace(revision=number_private(commit.revision))
+    commit = commit._replace(revision=join_revisions(commit.revision))
     if isinstance(commit, CommitSummary):
         return commit._replace(action=_number_action(commit.action))
     action = _number_action(commit.changes.action)
     return commit._replace(
         changes=commit.changes._replace(action=action),
-        left=tuple(n._replace(revision=number_private(n.revision)) for n in commit.left),
+        left=tuple(n._replace(revision=join_revisions(n.revision)) for n in commit.left),
     )
 
 
@@ -181,7 +172,7 @@ def _number_action(action: str) -> str:
     number = action.removeprefix(_UNDO)
     if number == action or not number.isdigit():
         return action
-    return f"{_UNDO}{number_private(int(number))}"
+    return f"{_UNDO}{join_revisions(int(number))}"
 
 
 # --- the table ------------------------------------------------------------------------------------

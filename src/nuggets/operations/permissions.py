@@ -4,7 +4,7 @@ Every door names its client (`COMMAND`, `PAGE`, `AGENT`, `HOOK`); the rules are 
 `operation_changes`, never in a door.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from nuggets.domain import times
@@ -304,10 +304,10 @@ def list_members(marks: Mapping[str, Any]) -> list[MemberStatus]:
     ]
 
 
-def refuse_private(is_team: Callable[[], bool], notes: Iterable[MemoryNote]) -> None:
+def refuse_private(marks: Mapping[str, Any], notes: Iterable[MemoryNote]) -> None:
     """What is private to one person must not get onto a team's shelf, by whatever door."""
     private = next((note for note in notes if is_private(note)), None)
-    if private is not None and is_team():
+    if private is not None and is_team(marks):
         raise InvalidInput(
             f"all members of the team read this shelf, and a memory of scope {private.scope} is "
             "private to one person. Give it scope project or shared, or store it through the "

@@ -17,13 +17,13 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nuggets import encoder
-from nuggets.domain.marks import UNFINISHED_PURGE, unfinished_purge
+from nuggets.domain.marks import unfinished_purge
 from nuggets.domain.records import NO_CHANGES, Changes, Touch
-from nuggets.domain.state import Database, State, read_marks
+from nuggets.domain.state import Database, State
 from nuggets.errors import Conflict, NuggetsError, StoreBusy, opened_before_fork
 from nuggets.facts import schema as fact_schema
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.permissions import TEAM, is_team, refuse_private
+from nuggets.operations.permissions import refuse_private
 from nuggets.search.search_index import TABLES as SEARCH_TABLES
 from nuggets.search.search_index import SearchIndex
 from nuggets.stores.sql.schema import IndexKind
@@ -120,7 +120,6 @@ class Transactions:
         self._batch: Batch | None = None  # the outermost one
         self._batch_has_written = False
         self._has_read = False
-        self._is_team: bool | None = None  # whether the shelf is one, if that was asked
         self._own = threading.local()
         self.lock = threading.RLock()  # guards unsaved changes; never waits for the store
         self._writing = threading.RLock()  # one writer of this process at a time
@@ -242,11 +241,7 @@ class Transactions:
 
     def _finish_interrupted_purge(self) -> None:
         """Inside the lock. A failure is told by the shelf's warnings; the write goes on."""
-        if self._batch is not None:
-            return
-        marks = read_marks(self.store.state.marks, (UNFINISHED_PURGE, TEAM))
-        self._is_team = is_team(marks)
-        if unfinished_purge(marks):
+        if self._batch is None and unfinished_purge(self.store.state.marks):
             with suppress(NuggetsError, OSError):
                 self._finish_purge()
 
@@ -277,25 +272,15 @@ class Transactions:
         self.store.flush_touches()
         with self._writer_turn(), self.store.exclusive(), self.lock:
             self._has_read = True
-            if self._batch is None:
-                self._is_team = None
             current = self._current()
             with nullcontext() if current is self.store else current.reading():
                 yield current.state
 
     def write(self, changes: Changes) -> None:
         """Must be called inside `exclusive`."""
-        refuse_private(self._is_of_team, changes.put)
+        refuse_private(self.store.state.marks, changes.put)
         self._own.revision = self.store.write(changes)
-        if self._batch is None:
-            self._is_team = None  # once the lock is let go anyone may add a member
         self._batch_has_written = self._batch is not None
-
-    def _is_of_team(self) -> bool:
-        """Inside the lock."""
-        if self._is_team is None:
-            self._is_team = is_team(self.store.state.marks)
-        return self._is_team
 
     @property
     def own_revision(self) -> int:
@@ -313,8 +298,6 @@ class Transactions:
                     self._has_read = True
             outer, unsaved_before = self._batch, list(self._unsaved or ())
             self._batch = outer or Batch.begin()
-            if outer is None:
-                self._is_team = None
             try:
                 if self._unsaved is None:
                     with self.store.batch():

@@ -49,8 +49,6 @@ from nuggets.operations.operation_table import (
     merge_results,
     method_of,
     number_commits,
-    number_private,
-    private_number,
     split_revision,
 )
 from nuggets.operations.permissions import Client, allows, is_of_member, name_member
@@ -58,7 +56,6 @@ from nuggets.shelf import NuggetShelf
 from nuggets.shelf.nugget import Nugget
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
     from datetime import datetime
     from typing import Unpack
 
@@ -162,7 +159,7 @@ class MemberShelf(NuggetShelf):
         after = side.own_revision
         if after != before:
             is_own = side is self._private
-            self._own_revisions[0] = number_private(after) if is_own else after
+            self._own_revisions[0] = join_revisions(after) if is_own else after
         return result
 
     def _answer(self, request: Request) -> Any:
@@ -353,23 +350,27 @@ class MemberShelf(NuggetShelf):
         return list(islice(newest_first, limit))
 
     def commit(self, revision: int) -> Commit:
-        own = private_number(revision)
-        if not own:
-            return hide_marks([self._team.commit(revision)])[0]
-        return number_commits([self._private.commit(own)])[0]
+        side, number = self._side_of_revision(revision)
+        return self._show(side, [side.commit(number)])[0]
 
     def changes_in_effect(self, since: int = 0) -> Sequence[Commit]:
-        own = private_number(since)
-        if not own:
-            return hide_marks(self._team.changes_in_effect(since))
-        return number_commits(self._private.changes_in_effect(own))
+        side, number = self._side_of_revision(since)
+        return self._show(side, side.changes_in_effect(number))
+
+    def _side_of_revision(self, revision: int) -> tuple[NuggetShelf, int]:
+        """The shelf of a commit, and what it is called there."""
+        own, team = split_revision(revision)
+        return (self._private, own) if own else (self._team, team)
+
+    def _show(self, side: NuggetShelf, commits: Iterable[Commit]) -> list[Commit]:
+        """Commits of one shelf, as the member may see and call them."""
+        return number_commits(commits) if side is self._private else hide_marks(commits)
 
     def undoable(self, revisions: Iterable[int]) -> set[int]:
-        wanted = set(revisions)
-        own = {private_number(revision) for revision in wanted} - {0}
-        others = {revision for revision in wanted if not private_number(revision)}
-        undoable = set(map(number_private, self._private.undoable(own)))
-        return undoable | set(filter(self._may_undo, self._team.undoable(others)))
+        wanted = set(map(split_revision, revisions))
+        private = self._private.undoable(own for own, _ in wanted if own)
+        others = self._team.undoable(team for own, team in wanted if not own)
+        return {*map(join_revisions, private), *filter(self._may_undo, others)}
 
     def _may_undo(self, revision: int) -> bool:
         """Everyone may undo what they did in the team's memory, an owner whatever anyone did."""
@@ -378,25 +379,17 @@ class MemberShelf(NuggetShelf):
         return allows(self.member.role, role) or is_of_member(author, self.member.name)
 
     def last_own_change(self) -> Commit:
-        def ask(side: NuggetShelf) -> Commit:
-            commit = side.last_own_change()
-            show = number_commits if side is self._private else hide_marks
-            return show([commit])[0]
-
-        return max(self._ask_both(ask), key=lambda commit: commit.at)
+        last = self._ask_both(lambda side: self._show(side, [side.last_own_change()])[0])
+        return max(last, key=lambda commit: commit.at)
 
     def undo(self, revision: int | None = None, dry_run: bool = False) -> Commit:
         row = OPERATIONS["undo"]
         if revision is None:
             revision = self.last_own_change().revision
-        own = private_number(revision)
-        if own:
-            undone = self._run(self._private, lambda side: side.undo(own, dry_run))
-            return number_commits([undone])[0]
-        if not self._may_undo(revision):
+        side, number = self._side_of_revision(revision)
+        if side is self._team and not self._may_undo(number):
             self._require(row.role_for_others, row.for_others)
-        undone = self._run(self._team, lambda side: side.undo(revision, dry_run))
-        return hide_marks([undone])[0]
+        return self._show(side, [self._run(side, lambda s: s.undo(number, dry_run))])[0]
 
     # --- the store, and files of the server ---------------------------------------------------
 
@@ -406,12 +399,9 @@ class MemberShelf(NuggetShelf):
             yield
 
     @contextmanager
-    def _batch(self) -> Iterator[None]:
+    def batch(self) -> Iterator[None]:
         with self._private.batch(), self._team.batch():
             yield
-
-    def batch(self) -> "AbstractContextManager[None]":
-        return self._batch()
 
     def close(self) -> None:
         """The shelves belong to the server, which closes them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from itertools import groupby
@@ -243,14 +243,6 @@ class SqlMarks(Mapping[str, Any]):
         if value is None:
             raise KeyError(name)
         return json.loads(value)
-
-    def many(self, names: Sequence[str]) -> dict[str, Any]:
-        """Those of the names that are there, with one question."""
-        # SQLite makes a table of its own for the names in `IN (…)`, which takes longer.
-        sql = " UNION ALL ".join(["SELECT name, value FROM marks WHERE name = ?"] * len(names))
-        return {
-            name: json.loads(value) for name, value in self._database().execute(sql, tuple(names))
-        }
 
     def __iter__(self) -> Iterator[str]:
         rows = self._database().execute("SELECT name FROM marks ORDER BY name").fetchall()
