@@ -238,6 +238,7 @@ class Request(NamedTuple):
     row: Operation
     args: tuple[Any, ...] = ()
     options: Mapping[str, Any] = NO_EXTRA
+    names: tuple[str, ...] = ()  # of the arguments that the method has, beside self
 
     @property
     def is_preview(self) -> bool:
@@ -248,31 +249,20 @@ class Request(NamedTuple):
         found = getattr(shelf, self.row.name)
         return found(*self.args, **self.options) if callable(found) else found
 
-    def argument(self, shelf: type, name: str) -> Any:
-        """What is given for an argument of the method of this class; None if nothing is."""
-        place = self._names(shelf).index(name)
-        return self.args[place] if place < len(self.args) else self.options.get(name)
+    def argument(self, name: str) -> Any:
+        """What is given for an argument; None if nothing is, or there is no such one."""
+        given = dict(zip(self.names, self.args, strict=False))
+        return given.get(name, self.options.get(name) if name in self.names else None)
 
-    def has_argument(self, shelf: type, name: str) -> bool:
-        return callable(getattr(shelf, self.row.name)) and name in self._names(shelf)
+    def metadata(self) -> dict[str, Any]:
+        """What is given beyond the arguments that the method names."""
+        return {name: value for name, value in self.options.items() if name not in self.names}
 
-    def metadata(self, shelf: type) -> dict[str, Any]:
-        """What is given beyond the arguments that the method of this class names."""
-        named = self._names(shelf)
-        return {name: value for name, value in self.options.items() if name not in named}
-
-    def with_arguments(self, shelf: type, **changed: Any) -> "Request":
+    def with_arguments(self, **changed: Any) -> "Request":
         args = tuple(
-            changed.pop(name, value)
-            for name, value in zip(self._names(shelf), self.args, strict=False)
+            changed.pop(name, value) for name, value in zip(self.names, self.args, strict=False)
         )
         return self._replace(args=args, options={**self.options, **changed})
-
-    def _names(self, shelf: type) -> tuple[str, ...]:
-        """The names of the arguments of the method of this class, beside self."""
-        code = getattr(shelf, self.row.name).__code__
-        names: tuple[str, ...] = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
-        return names
 
 
 def method_of(row: Operation, on_shelf: Any) -> Any:
@@ -280,10 +270,12 @@ def method_of(row: Operation, on_shelf: Any) -> Any:
     shelf; an attribute, if that is what it is there."""
     if isinstance(on_shelf, property):
         return property(lambda self: self._answer(Request(row)))
+    code = on_shelf.__code__
+    names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
 
     @wraps(on_shelf)
     def run(self: Any, *args: Any, **options: Any) -> Any:
-        return self._answer(Request(row, args, options))
+        return self._answer(Request(row, args, options, names))
 
     return run
 

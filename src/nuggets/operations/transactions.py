@@ -17,7 +17,6 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nuggets import encoder
-from nuggets.domain.marks import unfinished_purge
 from nuggets.domain.records import NO_CHANGES, Changes, Touch
 from nuggets.domain.state import Database, State
 from nuggets.errors import Conflict, NuggetsError, StoreBusy, opened_before_fork
@@ -241,7 +240,7 @@ class Transactions:
 
     def _finish_interrupted_purge(self) -> None:
         """Inside the lock. A failure is told by the shelf's warnings; the write goes on."""
-        if self._batch is None and unfinished_purge(self.store.state.marks):
+        if self._batch is None and self.store.has_unfinished_purge:
             with suppress(NuggetsError, OSError):
                 self._finish_purge()
 

@@ -77,7 +77,7 @@ class RemoteShelf(NuggetShelf):
         if not request.row.text:
             return self._send(request)
         request = request._replace(options=_present(plain_keywords(request.options)))
-        text = request.argument(NuggetShelf, request.row.text[0])
+        text = request.argument(request.row.text[0])
         if name == "edit_note" and text is not None:
             request = self._with_reading(request)
         written = self._send(request)
@@ -90,13 +90,11 @@ class RemoteShelf(NuggetShelf):
         refuses if the note was changed since."""
         if not self._client.reads_first or self._readings is None:
             return edit
-        named, nugget, expected = (
-            edit.argument(NuggetShelf, name) for name in ("name", "nugget", "expected")
-        )
+        named, nugget, expected = map(edit.argument, ("name", "nugget", "expected"))
         note = self.get_note(named, nugget, None)
         self._readings.check(self._client.session, note)
         seen = expected or note.updated_at
-        return edit.with_arguments(NuggetShelf, name=note.id, expected=seen)
+        return edit.with_arguments(name=note.id, expected=seen)
 
     def _call(self, name: str, /, *args: Any, **options: Any) -> Any:
         return self._send(Request(OPERATIONS[name], args, options))
@@ -261,7 +259,7 @@ class RemoteShelf(NuggetShelf):
 
     def _caller_for(self, request: Request) -> Caller:
         row = request.row
-        given = [request.argument(NuggetShelf, name) for name in row.text]
+        given = [request.argument(name) for name in row.text]
         text, title = given or ("", "")
         has_text = isinstance(text, str) and text and isinstance(title, str | None)
         is_write = row.kind == "write"

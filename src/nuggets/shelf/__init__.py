@@ -1622,12 +1622,8 @@ class NuggetShelf:
     def _find_anchors(self, state: State, note: MemoryNote, text: str) -> "tuple[Anchor, ...]":
         """What a text names of the files of a note's project, as far as they are at hand. Asked
         inside a transaction."""
-        if not note.project or self._client.is_remote or self._caller is not None:
-            return ()
-        recorded = recorded_locations(state.marks)
-        places = [place.path for place in recorded if place.project == note.project]
-        root = self._root_at(places or [note.project])
-        if not root:
+        root = "" if self._has_no_files else self._root_of(note.project, state)
+        if not note.project or not root:
             return ()
         from nuggets.filesystem.anchors import make_anchors
 
@@ -1637,12 +1633,23 @@ class NuggetShelf:
         """Where the files lie that memories of a project name, by default of this one: in the
         checkout someone works in, else in that of the project; "" if there is none, or if they
         are elsewhere."""
-        if self._client.is_remote or self._caller is not None:
+        if self._has_no_files:
             return ""
-        location = self.location
-        if project is not None and project != self.project:
-            location = self._location_of(project)
-        return self._root_at([location]) if location else ""
+        if project in (None, self.project):
+            return self._root_at([self.location]) if self.location else ""
+        with self._transactions.reading() as view:
+            return self._root_of(project, view.state)
+
+    @property
+    def _has_no_files(self) -> bool:
+        """Are the files that memories name on another machine?"""
+        return self._client.is_remote or self._caller is not None
+
+    def _root_of(self, project: str, state: State) -> str:
+        """The same of the places where a project was seen, or else of the one that is its id."""
+        recorded = recorded_locations(state.marks)
+        places = [place.path for place in recorded if place.project == project]
+        return self._root_at(places or [project])
 
     def _root_at(self, locations: Sequence[str]) -> str:
         """The folder of a project's files, in the checkout someone works in if that is one of its
@@ -1651,12 +1658,6 @@ class NuggetShelf:
         is_here = current_project(folder) in locations
         root = checkout_root(folder) if is_here else root_of(locations[0])
         return root if os.path.isdir(root) else ""
-
-    def _location_of(self, project: str) -> str:
-        """Where a project was seen last, or first, which is its id."""
-        with self._transactions.reading() as view:
-            places = recorded_locations(view.state.marks)
-        return next((place.path for place in places if place.project == project), project)
 
     def find_moved_files(self, note: MemoryNote) -> Mapping[str, str]:
         """Where files of this project went that a memory names: new paths by old ones. Asks git."""

@@ -168,8 +168,8 @@ class MemberShelf(NuggetShelf):
         if isinstance(how, Refused):
             raise NotAllowed(f"{row.name} is not served to members: {how.reason}")
         self._require_role(request)
-        if request.has_argument(NuggetShelf, "session") and not self._may_count:
-            request = request.with_arguments(NuggetShelf, session=None)
+        if "session" in request.names and not self._may_count:
+            request = request.with_arguments(session=None)
         ask = request.run_on
         if isinstance(how, Fixed):
             return how.answer
@@ -196,12 +196,11 @@ class MemberShelf(NuggetShelf):
 
     def _side_of_notes(self, request: Request, how: ByNotes) -> NuggetShelf:
         """The shelf of all notes that are named."""
-        has_nugget = request.has_argument(NuggetShelf, "nugget")
-        nugget = request.argument(NuggetShelf, "nugget") if has_nugget else None
-        named = (request.argument(NuggetShelf, name) for name in how.names)
+        nugget = request.argument("nugget")
+        named = map(request.argument, how.names)
         ids = (note.id if isinstance(note, MemoryNote) else note for note in named)
         side, *others = (self._side_of(name, nugget, archived=how.archived) for name in ids)
-        scope = metadata_from_kwargs(request.metadata(NuggetShelf)).scope
+        scope = metadata_from_kwargs(request.metadata()).scope
         if scope is not None and (scope in PRIVATE_SCOPES) != (side is self._private):
             raise InvalidInput(
                 "a memory does not change between your private shelf and the team's; store it "

@@ -237,9 +237,21 @@ class SqlMarks(Mapping[str, Any]):
 
     def __init__(self, database: Callable[[], Database]) -> None:
         self._database = database
+        self._kept: dict[str, str | None] | None = None
+
+    def keep(self) -> None:
+        """Read each mark once, from now until `forget`, also one that is not there."""
+        self._kept = {}
+
+    def forget(self) -> None:
+        self._kept = None
 
     def __getitem__(self, name: str) -> Any:
-        value = self._database().value("SELECT value FROM marks WHERE name = ?", (name,))
+        kept: dict[str, str | None] = {} if self._kept is None else self._kept
+        if name not in kept:
+            sql = "SELECT value FROM marks WHERE name = ?"
+            kept[name] = self._database().value(sql, (name,))
+        value = kept[name]
         if value is None:
             raise KeyError(name)
         return json.loads(value)
@@ -328,14 +340,18 @@ class SqlState:
             facts = [self.notes.read(*row[2:]) for row in rows if row[2] is not None]
             yield self.nuggets.parse(*nugget), [fact for fact in facts if fact is not None]
 
-    def keep(self) -> None:
-        """Read each note and nugget once, until `forget`: nobody writes what is read here."""
-        self.notes.keep()
+    def keep(self, *, notes: bool = True) -> None:
+        """Read each note, nugget and mark once, until `forget`: nobody writes what is read here.
+        Without notes in a batch, which writes them."""
+        if notes:
+            self.notes.keep()
         self.nuggets.keep()
+        self.marks.keep()
 
     def forget(self) -> None:
         self.notes.forget()
         self.nuggets.forget()
+        self.marks.forget()
 
     @property
     def revision(self) -> int:
