@@ -194,5 +194,5 @@ class ShelfEncoder:
                 waits = not self._has_vectors or indexes[INDEX].counts.waiting
             if waits:
                 self.update(seconds, lambda text: None)
-            with self._transactions.reading_indexes() as view:
+            with self._transactions.reading(flush=False) as view:
                 view.indexes[INDEX].keep_sketches()

@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nuggets import encoder
@@ -155,7 +155,7 @@ class Transactions:
         """A view of one revision, which does not change inside. Never waits for a writer.
 
         Recalls that are reported inside (`touch`) are counted when it ends. `flush`: notes that
-        earlier queries have shown are written first.
+        earlier queries have shown are written first; a query to an index does without.
         """
         store = self.store
         with self.lock:
@@ -179,11 +179,6 @@ class Transactions:
             if not self._has_read:
                 turn.enter_context(self._writer_turn())
             yield turn.close
-
-    def reading_indexes(self) -> AbstractContextManager[View]:
-        """The same for queries to an index. Notes that earlier queries have shown need not be
-        written first."""
-        return self.reading(flush=False)
 
     @contextmanager
     def _touch_scope(self) -> Iterator[None]:

@@ -97,7 +97,7 @@ from nuggets.operations.argument_checks import (
     path_text,
     valid_records,
 )
-from nuggets.operations.permissions import Client, checked_member_name
+from nuggets.operations.permissions import Client, checked_member_name, named_client
 from nuggets.operations.project_identity import (
     Location,
     Recognition,
@@ -216,7 +216,7 @@ class NuggetShelf:
         self._folder = folder
         self._records_location = records_location
         self._recognition: Recognition | None = None
-        self._client = _client(client, at_work)
+        self._client = named_client(client, at_work=at_work)
         self._readings = permissions.ReadingRecord() if self._client.reads_first else None
         self._clock = clock
         self._draw = draw
@@ -263,7 +263,7 @@ class NuggetShelf:
     def snapshot(self) -> Iterator[None]:
         """Everything read inside comes from one revision, and a repeated query is parsed once.
         Write nothing inside."""
-        with self._transactions.reading_indexes():
+        with self._transactions.reading(flush=False):
             yield
 
     def needs_migration(self) -> bool:
@@ -319,7 +319,7 @@ class NuggetShelf:
 
     def for_client(self, client: str | Client, *, at_work: bool = False) -> Self:
         """The same shelf for another client of this process, on the same store."""
-        client = _client(client, at_work)
+        client = named_client(client, at_work=at_work)
         if client.reads_first and self._readings is None:
             self._readings = permissions.ReadingRecord()
         return self._view_with(_client=client)
@@ -429,7 +429,6 @@ class NuggetShelf:
         """Store a fact, in a nugget that is made if need be; a known key gets the new value, and
         `replaced` is the fact as it was before."""
         metadata, context = checked_metadata(meta), self._writing_context(value, key)
-        _infer_beforehand(value)
         fact = self._update("remember", lambda d: d.remember(nugget, key, value, metadata, context))
         self.record_reading(fact)
         return fact
@@ -483,7 +482,7 @@ class NuggetShelf:
             )
 
     def _find_fact(self, query: str, nugget: str | None) -> RecallResult:
-        with self._transactions.reading_indexes() as view:
+        with self._transactions.reading(flush=False) as view:
             if nugget is not None:
                 nugget = argument_checks.require_nugget(view.state.nuggets, nugget).name
             least = self.settings["recall_min_probability"]
@@ -503,9 +502,6 @@ class NuggetShelf:
         if not query.strip():
             return RecallResult(), ()
 
-        def was_seen(result: SearchNotesResult) -> bool:
-            return is_seen_file(result.note)
-
         with self.snapshot():
             recall = self.recall(query, nugget, session)
             if recall.found:
@@ -513,9 +509,10 @@ class NuggetShelf:
             filters = NoteFilterOptions(nugget=nugget)
             most = max(limit, RESULTS_COMPARED)
             results = self._find_notes(query, most, filters)
-            if any(map(was_seen, results)):  # all of them may be called alike
+            if any(is_seen_file(result.note) for result in results):  # maybe called alike
                 results = self._find_notes(query, most + FILES_SEEN, filters)
-            marked = mark_clear_answer(sorted(results, key=was_seen), self.project)
+            seen_last = sorted(results, key=lambda result: is_seen_file(result.note))
+            marked = mark_clear_answer(seen_last, self.project)
             if marked and marked[0].note.kind == "fact":  # recall refused it: the key is another
                 marked[0] = marked[0]._replace(clear_answer=False)
             with_a_word = (
@@ -557,7 +554,6 @@ class NuggetShelf:
         `created_at`, for imports: a datetime, or the time as text.
         """
         metadata, tags = checked_metadata(meta), checked_tags(tags)
-        _infer_beforehand(content)
         context = self._writing_context(content, title)
         note = self._update(
             "create_note",
@@ -726,7 +722,7 @@ class NuggetShelf:
     def _find_notes(
         self, query: str, most: int, filters: NoteFilterOptions, *, by_meaning: bool = False
     ) -> Sequence[SearchNotesResult]:
-        with self._transactions.reading_indexes() as view:
+        with self._transactions.reading(flush=False) as view:
             if filters.nugget is not None:
                 argument_checks.require_nugget(view.state.nuggets, filters.nugget)
             meaning = self._comparison(view) if by_meaning else None
@@ -751,7 +747,7 @@ class NuggetShelf:
         """Why a note has its score for a query. `include_hidden`: as in that search."""
         query, note_id = checked_query(query), storable(note_id, "the id of a note")
         check_flag(include_hidden, "include_hidden")
-        with self._transactions.reading_indexes() as view:
+        with self._transactions.reading(flush=False) as view:
             return view.search.explain(query, note_id, include_hidden)
 
     def namesakes(self, note: MemoryNote) -> Sequence[MemoryNote]:
@@ -1763,7 +1759,7 @@ class NuggetShelf:
         encoder is installed. Loads the encoder even where searches do without it."""
         if not self.has_encoder:
             return None
-        with self._transactions.reading_indexes() as view:
+        with self._transactions.reading(flush=False) as view:
             return self._encoder.find_nearest(view, text, count)
 
     def install_encoder(
@@ -1866,7 +1862,7 @@ class NuggetShelf:
         plain = not self._client.compares_all
         if self._transactions.defers_writes or not may_state_rule(text, title, plain=plain):
             return ()
-        with self._transactions.reading_indexes() as view:
+        with self._transactions.reading(flush=False) as view:
             query = f"{title}\n{text}"[:RULE_CHARACTERS]
             results = view.search.search(query, RIVALS, NO_FILTERS, self.project)
             return [result.note.id for result in results]
@@ -1919,18 +1915,6 @@ def promote_facts(shelf: NuggetShelf, path: StrPath | None = None) -> int:
     return shelf.promote(path)
 
 
-def _client(client: str | Client, at_work: bool) -> Client:
-    return client if isinstance(client, Client) else Client(client, at_work=at_work)
-
-
 def _oldest_first(notes: Iterable[MemoryNote]) -> list[MemoryNote]:
     """Notes by age; imported and undone notes are older than their place in the table."""
     return sorted(notes, key=lambda note: note.created_at)
-
-
-def _infer_beforehand(content: str) -> None:
-    """Analyze a long text before the lock is taken; the result is cached."""
-    from nuggets.operations.metadata_inference import content_tags
-
-    if isinstance(content, str):  # else deciding refuses it
-        content_tags(content)

@@ -51,7 +51,7 @@ from nuggets.operations.operation_table import (
     number_commits,
     split_revision,
 )
-from nuggets.operations.permissions import Client, allows, is_of_member, name_member
+from nuggets.operations.permissions import Client, allows, is_of_member, name_member, named_client
 from nuggets.shelf import NuggetShelf
 from nuggets.shelf.nugget import Nugget
 
@@ -89,9 +89,7 @@ class MemberShelf(NuggetShelf):
         return view
 
     def for_client(self, client: str | Client, *, at_work: bool = False) -> Self:
-        if not isinstance(client, Client):
-            client = Client(client, at_work=at_work)
-        named = name_member(client, self.member.name)
+        named = name_member(named_client(client, at_work=at_work), self.member.name)
         return self._view_of(self._team.for_client(named), self._private.for_client(named))
 
     def for_caller(self, caller: Caller) -> Self:

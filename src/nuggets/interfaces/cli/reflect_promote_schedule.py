@@ -25,7 +25,7 @@ from nuggets.interfaces.cli.terminal_output import (
     table,
     warn,
 )
-from nuggets.interfaces.scheduler import Heartbeat, describe_run, summary
+from nuggets.interfaces.scheduler import Heartbeat, describe_run
 from nuggets.settings import SETTINGS, Settings
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def _run(call: Call) -> Outcome:
         done = call.shelf.run_daily(datetime.now())
         if done is None:
             return Outcome({"ran": False}, ["Not due."])
-        return Outcome(_run_to_json(done), [summary(done)])
+        return Outcome(_run_to_json(done), [describe_run(done)])
     warn("Running the reflection whenever it is due; stop with Ctrl-C.")
     Heartbeat(call.shelf, report=_report_json if call.options.json else _report).run()
     return Outcome(None, [])
@@ -269,7 +269,7 @@ def _status(call: Call) -> Outcome:
         "next": coming.isoformat(timespec="minutes") if is_on else None,
     }
     lines = [
-        f"Last run: {summary(last) if last else 'never'}",
+        f"Last run: {describe_run(last) if last else 'never'}",
         f"Next run: {coming:%Y-%m-%d %H:%M}, or as soon as the timer, `nuggets mcp`, "
         "`nuggets serve` or a hook runs after that"
         if is_on
