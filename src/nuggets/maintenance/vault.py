@@ -262,7 +262,7 @@ class Vault:
                 ids[path] = file.id
             else:  # a new note, or a copy of another file
                 taken = {*state.notes, *ids.values()}
-                ids[path] = note_id("note", file.nugget[:64], taken, self._context.draw)
+                ids[path] = note_id("note", file.nugget[:64], self._context.draw, taken)
         return ids, old_paths
 
     def _calls(self, ids: Mapping[str, str], notes: Mapping[str, MemoryNote]) -> dict[str, str]:

@@ -87,7 +87,7 @@ def notes_from_json(
             check_savable(checked, where)
             kind, nugget = checked.get("kind", "note"), checked["nuggetName"]
             if "id" not in checked:
-                checked["id"] = note_id(kind, checked_nugget_name(nugget), ids, draw)
+                checked["id"] = note_id(kind, checked_nugget_name(nugget), draw, ids)
             note = complete_note(checked, now)
             check_note_limits(note)
             notes.append(note)

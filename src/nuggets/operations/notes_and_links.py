@@ -209,11 +209,12 @@ def normal_content(text: str) -> str:
     return written if "\n" in written else written.strip()
 
 
-def note_id(kind: NoteKind, nugget: str, taken: Container[str], draw: Callable[[], str]) -> str:
+def note_id(kind: NoteKind, nugget: str, draw: Callable[[], str], *taken: Container[str]) -> str:
     """A new id; `draw` gives 8 hex digits and is asked again while its answer is taken."""
-    while (drawn := f"{kind}-{nugget}-{draw()}") in taken:
-        pass
-    return drawn
+    while True:
+        drawn = f"{kind}-{nugget}-{draw()}"
+        if not any(drawn in ids for ids in taken):
+            return drawn
 
 
 def new_note(

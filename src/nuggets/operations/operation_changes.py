@@ -348,7 +348,7 @@ class OperationChanges:
             tags=tags,
             given=attribute_text(self._client, given, is_new=True),
             now=self._now,
-            note_id=notes_and_links.note_id(kind, nugget, self._state.notes, self._draw),
+            note_id=notes_and_links.note_id(kind, nugget, self._draw, self._state.notes),
             project=self._project,
             created_at=created_at,
             at_work=self._client.at_work,

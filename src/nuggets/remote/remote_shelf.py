@@ -6,11 +6,13 @@ from answers.
 """
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from nuggets.domain.times import duration
 from nuggets.errors import InvalidInput, NuggetsError, StoreError
 from nuggets.filesystem.atomic_files import private_directory, read_if_plain, replace_file
 from nuggets.filesystem.current_project import (
@@ -142,7 +144,8 @@ class RemoteShelf(NuggetShelf):
         if not self._copy.copied_at:
             raise StoreError(f"{problem}; there is no copy of it on this machine yet") from None
         result = self._run_on_copy(copy, request)
-        self._tell(f"{problem}. This is from the local copy, which is {self._age_of_copy()} old")
+        age = duration(time.time() - copy.copied_at) or "less than a minute"
+        self._tell(f"{problem}. This is from the local copy, which is {age} old")
         return result
 
     def _write_without_server(
@@ -205,16 +208,6 @@ class RemoteShelf(NuggetShelf):
     @cached_property
     def _copy(self) -> LocalCopy:
         return LocalCopy(self._calls.url.directory, short_lived=True, project="")
-
-    def _age_of_copy(self) -> str:
-        import time
-
-        seconds = max(0.0, time.time() - self._copy.copied_at)
-        for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
-            if seconds >= length:
-                number = int(seconds // length)
-                return f"{number} {unit}{'' if number == 1 else 's'}"
-        return "less than a minute"
 
     def _tell(self, text: str) -> None:
         if text not in self._notices:
