@@ -132,9 +132,12 @@ class ReadingRecord:
 
     def add(self, session: str, note: MemoryNote, start: int, end: int) -> None:
         """Record that the client was shown, or wrote, this part of the note's text."""
-        before = self._readings.get((session, note.id))
-        until = before.until if before and before.text == hash(note.content) else 0
-        self._keep(session, note, max(until, end) if start <= until else until)
+        before, text = self._readings.pop((session, note.id), None), hash(note.content)
+        until = before.until if before and before.text == text else 0
+        until = max(until, end) if start <= until else until
+        self._readings[session, note.id] = _Reading(text, until)
+        if len(self._readings) > NOTES_KEPT:
+            del self._readings[next(iter(self._readings))]
 
     def check(self, session: str, note: MemoryNote) -> None:
         """Refuse to replace what was not read, or not as it is now."""
@@ -151,12 +154,6 @@ class ReadingRecord:
                 f"{reading.until} at most: the rest would be lost. get_note it to the end first, "
                 "or create_note what is new"
             )
-
-    def _keep(self, session: str, note: MemoryNote, until: int) -> None:
-        self._readings.pop((session, note.id), None)
-        self._readings[session, note.id] = _Reading(hash(note.content), until)
-        if len(self._readings) > NOTES_KEPT:
-            del self._readings[next(iter(self._readings))]
 
 
 def refuse_if_changed(note: MemoryNote, read_at: "str | datetime") -> None:
