@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Any
 
-from nuggets.domain.codec import json_fields, note_from_json, note_to_json
+from nuggets.domain.codec import empty_fields, json_fields, note_from_json, note_to_json
 from nuggets.domain.names_and_tags import (
     DEFAULT_NUGGET,
     checked_nugget_name,
@@ -85,35 +85,14 @@ def _whole_note(fields: Json, unknown: Json) -> MemoryNote:
     """A note of which nothing must be inferred, such as every one that was exported here."""
     content = fields["content"].strip() if fields["kind"] == "fact" else fields["content"]
     texts: Json = {name: fields[name].strip() for name in ("subject", "project") if name in fields}
-    whole: Json = {
-        **_EMPTY,
-        "stabilityGiven": False,
-        **fields,
-        **texts,
-        "content": content,
-        **unknown,
-    }
+    whole: Json = {**_EMPTY, **fields, **texts, "content": content, **unknown}
     return normalize_note(note_from_json(whole))
 
 
 _GIVEN = ("id", "nuggetName", "kind", "title", "tags", *META_FIELDS, *OURS, "createdAt")
-_KNOWN = (
-    *_GIVEN,
-    *("content", "links", "hidden", "sourceKey", "hits", "lastHitSession", "hitSessions"),
-    *("updatedAt", "lastAccessedAt", "lastRewrittenAt", "archivedAt", "lastInspectedAt"),
-    *("validFrom", "validUntil", "supersedes", "anchors", "stabilityGiven"),
-)
-
-
-_EMPTY: Json = {  # what a file may leave out, because it says nothing
-    **{"tags": (), "links": (), "hidden": False, "hits": 0, "lastHitSession": ""},
-    **{"hitSessions": (), "project": ""},
-}
-_NEVER_LEFT_OUT = {
-    field.json_name
-    for field in json_fields(MemoryNote)
-    if not field.is_sparse and field.json_name not in _EMPTY
-}
+_EMPTY = empty_fields(MemoryNote)  # what a file may leave out, because it says nothing
+_NEVER_LEFT_OUT = {field.json_name for field in json_fields(MemoryNote)} - _EMPTY.keys()
+_KNOWN = {*_NEVER_LEFT_OUT, *_EMPTY, *OURS}
 
 
 def normalize_note(note: MemoryNote) -> MemoryNote:
