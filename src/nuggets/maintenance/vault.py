@@ -44,8 +44,8 @@ from nuggets.maintenance.vault_notes import (
     wikilink_name,
 )
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.argument_checks import notes_from_json
 from nuggets.operations.external_edits import import_edit
+from nuggets.operations.note_completion import notes_from_json
 from nuggets.operations.note_merging import CONFLICT
 from nuggets.operations.notes_and_links import edit_note, note_id
 from nuggets.stores.json_validation import check_note

@@ -34,7 +34,6 @@ from nuggets.filesystem.atomic_files import (
 )
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.argument_checks import checked_note, checked_nugget, valid_records
 from nuggets.operations.idempotent_calls import SLOTS
 from nuggets.remote import TokenRefused
 from nuggets.shelf import NuggetShelf
@@ -230,6 +229,8 @@ class LocalCopy(NuggetShelf):
         `here`: the place someone works in, as the server knows it. `tell`: is told of records that
         are left out, because no shelf could have made them.
         """
+        from nuggets.operations.note_completion import checked_nugget, valid_records
+
         index = remote.copy_index(most)
         wanted = list(index.notes)[:most]
         with self._transactions.reading() as view:
@@ -258,6 +259,8 @@ class LocalCopy(NuggetShelf):
 
 
 def _checked_with_nugget(names: Collection[str], note: MemoryNote) -> MemoryNote:
+    from nuggets.operations.note_completion import checked_note  # a refresh is rare
+
     checked = checked_note(note)
     if fold_case(checked.nugget_name) not in names:
         raise InvalidInput(f"note {note.id!r:.80}: there is no nugget {note.nugget_name!r:.80}")

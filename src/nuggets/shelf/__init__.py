@@ -88,14 +88,10 @@ from nuggets.operations.argument_checks import (
     StrPath,
     checked_metadata,
     checked_moment,
-    checked_note,
-    checked_nugget,
     checked_query,
     checked_question,
     checked_session,
-    notes_from_json,
     path_text,
-    valid_records,
 )
 from nuggets.operations.permissions import Client, checked_member_name, named_client
 from nuggets.operations.project_identity import (
@@ -1080,17 +1076,18 @@ class NuggetShelf:
         time. Notes and nuggets that could not have been made here are left out and named
         (`Intake.refused`).
         """
+        from nuggets.operations import note_completion as records
         from nuggets.operations.shelf_import import OtherShelf
 
         refused: tuple[str, ...] = ()
         if isinstance(source, NuggetShelf):
             stored = source._history.as_other()
-            notes, invalid_notes = valid_records(stored.notes, checked_note)
-            nuggets, invalid_nuggets = valid_records(stored.nuggets, checked_nugget)
+            notes, invalid_notes = records.valid_records(stored.notes, records.checked_note)
+            nuggets, invalid_nuggets = records.valid_records(stored.nuggets, records.checked_nugget)
             other_shelf = OtherShelf(notes, nuggets, stored.past)
             refused = invalid_nuggets + invalid_notes
         else:
-            notes, refused = notes_from_json(source, self._clock(), self._draw)
+            notes, refused = records.notes_from_json(source, self._clock(), self._draw)
             other_shelf = OtherShelf(notes)
         if self.is_team:
             visible, private = permissions.without_private(other_shelf.notes)
