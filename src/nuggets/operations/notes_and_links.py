@@ -1,7 +1,7 @@
 """Makes and changes notes and the links between them. Knows no other note than those given."""
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from nuggets.domain.limits import (
@@ -190,6 +190,15 @@ def _without_link(note: MemoryNote, to: str, reason: str | None) -> MemoryNote:
 
 
 NOTHING_GIVEN = GraphNoteMetaInput()
+
+
+class NoteEdit(NamedTuple):
+    """What someone changes of a note, besides its metadata; None stays as it is."""
+
+    content: str | None = None
+    title: str | None = None
+    tags: Sequence[str] | None = None
+    hidden: bool | None = None
 
 
 def normal_value(value: str) -> str:

@@ -172,14 +172,11 @@ class OperationChanges:
         name: str,
         nugget: str | None,
         expected: "str | datetime | None",
+        edit: notes_and_links.NoteEdit,
         given: GraphNoteMetaInput,
-        *,
-        content: str | None,
-        title: str | None,
-        tags: Iterable[str] | None,
-        hidden: bool | None,
         context: WritingContext = NO_CONTEXT,
     ) -> tuple[Changes, WrittenNote]:
+        content, title, tags, hidden = edit
         note = self._resolve_note(name, nugget, hidden is False, follow_merges=hidden is None)
         if expected is not None:
             refuse_if_changed(note, expected)
@@ -187,15 +184,8 @@ class OperationChanges:
             self._readings.check(self._client.session, note)
         self._refuse_unfit_edit(note, title, content, tags or ())
         is_new = title not in (None, note.title) or content not in (None, note.content)
-        after = notes_and_links.edit_note(
-            note,
-            now=self._now,
-            content=content,
-            title=title,
-            tags=tags,
-            hidden=hidden,
-            given=self._attribute_change(note, given, is_new=is_new),
-        )
+        given_now = self._attribute_change(note, given, is_new=is_new)
+        after = notes_and_links.edit_note(note, now=self._now, given=given_now, **edit._asdict())
         changes, after = self._supersede(self._replace_note(note, after), after, given)
         return self._finish(changes, WrittenNote.from_note(after, replaced=note), context)
 

@@ -61,7 +61,7 @@ class RemoteShelf(NuggetShelf):
             parse_server_url(self._url),
             connect_seconds=HOOK_CONNECT_SECONDS if is_hook else CONNECT_SECONDS,
         )
-        self._queue = CallQueue(self._calls.url.directory)
+        self.queue = CallQueue(self._calls.url.directory)
         self._notices: list[str] = []  # views share it
         self._seen_moment = ""
         self._places: dict[str, Place | None] = {}
@@ -109,9 +109,9 @@ class RemoteShelf(NuggetShelf):
             "caller": encode(self._caller_for(request)),
         }
         try:
-            if not self._queue.is_empty:
+            if not self.queue.is_empty:
                 self._try_to_send()
-            if request.row.kind == "write" and not self._queue.is_empty:
+            if request.row.kind == "write" and not self.queue.is_empty:
                 raise Unreachable(f"{self.server} has not accepted the queued changes yet")
             return self._take_answer(request.row, self._post(request.row.kind, message))
         except Unreachable as problem:
@@ -158,7 +158,7 @@ class RemoteShelf(NuggetShelf):
             caller = message["caller"]
             caller["call"] = {**caller["call"], "seen": self._last_moment()}
             call_id = str(caller["call"]["id"])
-            self._queue.add(WaitingCall(call_id, self._clock(), message))
+            self.queue.add(WaitingCall(call_id, self._clock(), message))
         self._tell(f"{problem}. This is queued, and sent when the server answers again")
         return result
 
@@ -171,7 +171,7 @@ class RemoteShelf(NuggetShelf):
     def send_waiting(self) -> int:
         """Send what waits, in order; how many calls the server took. `Unreachable` ends it."""
         taken = 0
-        for call, problem in self._queue.send(lambda message: self._post("write", message)):
+        for call, problem in self.queue.send(lambda message: self._post("write", message)):
             if problem is None:
                 taken += 1
                 continue
@@ -195,15 +195,11 @@ class RemoteShelf(NuggetShelf):
     def refresh_copy(self) -> int:
         """Send what waits, and bring the copy up to date; how many notes it holds."""
         most = self.settings["offline_notes"]
-        if not self._queue.is_empty:
+        if not self.queue.is_empty:
             self.send_waiting()
-        if not most or not self._queue.is_empty:
+        if not most or not self.queue.is_empty:
             return 0
         return self._copy.refresh(self, most, self.known_location(), self._tell)
-
-    @property
-    def queue(self) -> CallQueue:
-        return self._queue
 
     @cached_property
     def _copy(self) -> LocalCopy:
@@ -262,7 +258,7 @@ class RemoteShelf(NuggetShelf):
             None if self._named_project is not None else self._place,
             self._anchors(text, title or "") if has_text else (),
             tuple(self._draw() for _ in range(_DIGITS)) if is_write else (),
-            Call(*self._queue.number_call(), os.urandom(8).hex()) if is_write else None,
+            Call(*self.queue.number_call(), os.urandom(8).hex()) if is_write else None,
         )
 
     @property

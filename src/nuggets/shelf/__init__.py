@@ -610,23 +610,15 @@ class NuggetShelf:
         `expected`: the `updated_at` that the editor saw; `Conflict` if someone changed the note
         since.
         """
+        from nuggets.operations.notes_and_links import NoteEdit
+
         if hidden is not None:
             check_flag(hidden, "hidden")
         given, own = checked_metadata(meta), None if tags is None else checked_tags(tags)
+        edit = NoteEdit(content, title, own, hidden)
         context = self._writing_context(content, title or "")
         note = self._update(
-            "edit_note",
-            lambda d: d.edit_note(
-                name,
-                nugget,
-                expected,
-                given,
-                content=content,
-                title=title,
-                tags=own,
-                hidden=hidden,
-                context=context,
-            ),
+            "edit_note", lambda d: d.edit_note(name, nugget, expected, edit, given, context)
         )
         if content is not None:
             self.record_reading(note)

@@ -137,29 +137,21 @@ def _endpoint(shelf: NuggetShelf, methods: Mapping[str, Operation]) -> Any:
         operation = methods["GET" if request.method == "HEAD" else request.method]
         arguments = await _read_arguments(request, operation)
         project = project_from_headers(request.headers)
-        return await run_in_threadpool(
-            _run_operation, request, shelf, operation, arguments, project
-        )
+
+        def run() -> Response:
+            """In one thread, because `own_revision` belongs to the thread."""
+            view = shelf_of_request(request, shelf)
+            if project is not None:
+                view = view.for_project(project)
+            before = view.own_revision
+            text = codec.dumps(operation.run(view, **arguments))
+            own = view.own_revision
+            headers = {REVISION: str(own)} if own != before else None
+            return Response(text, operation.status, headers, media_type="application/json")
+
+        return await run_in_threadpool(run)
 
     return answer
-
-
-def _run_operation(
-    request: Request,
-    shelf: NuggetShelf,
-    operation: Operation,
-    arguments: Mapping[str, Any],
-    project: str | None,
-) -> Response:
-    """In one thread, because `own_revision` belongs to the thread."""
-    shelf = shelf_of_request(request, shelf)
-    if project is not None:
-        shelf = shelf.for_project(project)
-    before = shelf.own_revision
-    text = codec.dumps(operation.run(shelf, **arguments))
-    own = shelf.own_revision
-    headers = {REVISION: str(own)} if own != before else None
-    return Response(text, operation.status, headers, media_type="application/json")
 
 
 async def _read_arguments(request: Request, operation: Operation) -> dict[str, Any]:
