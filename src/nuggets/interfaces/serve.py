@@ -2,6 +2,7 @@
 where it listens, how long and how many it lets wait."""
 
 import asyncio
+import ipaddress
 import logging
 import os
 import secrets
@@ -31,8 +32,6 @@ from nuggets.interfaces.rest.guard import (
     MemberAccess,
     RateLimit,
     error_response,
-    is_loopback,
-    is_own_host,
 )
 from nuggets.interfaces.scheduler import Heartbeat
 from nuggets.remote import HOOK_PATH
@@ -58,7 +57,9 @@ class Address:
         """`public_name`: what clients call it that come through a proxy."""
         self.host = host.strip("[]")
         self.public_name = public_name
-        self.is_loopback = is_loopback(self.host)
+        self.is_loopback = self.host == "localhost" or (
+            _is_ip(self.host) and ipaddress.ip_address(self.host).is_loopback
+        )
         self.socket = _bind(self.host, port)
         self.port: int = self.socket.getsockname()[1]
 
@@ -71,12 +72,36 @@ class Address:
 
     def is_ours(self, host: str) -> bool:
         """Is this value of a Host header one of our names?"""
-        return is_own_host(host, host=self.host, port=self.port, public_name=self.public_name)
+        name, port = _split_host(host.lower())
+        if self.public_name and name == _split_host(self.public_name.lower())[0]:
+            return True  # the port is the proxy's
+        if port != self.port:
+            return False
+        own = self.host.lower()
+        if self.is_loopback:
+            return name in ("localhost", "127.0.0.1", "::1", own)
+        return name in (own, socket.gethostname().lower(), "localhost") or _is_ip(name)
 
     @property
     def is_for_others(self) -> bool:
         """Can it be reached from other machines?"""
         return bool(self.public_name) or not self.is_loopback
+
+
+def _split_host(value: str) -> tuple[str, int]:
+    """Name and port of a Host header."""
+    name, colon, port = value.rpartition(":")
+    if not colon or value.endswith("]"):
+        name, port = value, "80"
+    return name.strip("[]"), int(port) if port.isascii() and port.isdigit() else -1
+
+
+def _is_ip(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _bind(host: str, port: int | None) -> socket.socket:

@@ -199,7 +199,7 @@ class RemoteShelf(NuggetShelf):
             self.send_waiting()
         if not most or not self.queue.is_empty:
             return 0
-        return self._copy.refresh(self, most, self.known_location(), self._tell)
+        return self._copy.refresh(self, most, self._known_location(), self._tell)
 
     @cached_property
     def _copy(self) -> LocalCopy:
@@ -299,12 +299,12 @@ class RemoteShelf(NuggetShelf):
     def join_project(self, name: StrPath, *, dry_run: bool = False) -> Any:
         done = self._call("join_project", path_text(name), dry_run=dry_run)
         if not dry_run:
-            self.forget_recognition()
+            self._forget_recognition()
         return done
 
     def leave_project(self) -> str:
         own = str(self._call("leave_project"))
-        self.forget_recognition()
+        self._forget_recognition()
         return own
 
     def move_project(
@@ -321,7 +321,7 @@ class RemoteShelf(NuggetShelf):
             self._call("record_location")
             self._recognition = None
 
-    def known_location(self) -> Location | None:
+    def _known_location(self) -> Location | None:
         place = self._place
         return place.location._replace(project=self.project) if place else None
 

@@ -1346,7 +1346,7 @@ class NuggetShelf:
                 lambda: (Changes(marks={here.mark: here.to_json()}), None),
             )
 
-    def known_location(self) -> "Location | None":
+    def _known_location(self) -> "Location | None":
         """What is known of the place that the project was recognized by."""
         if not self.project or self._recognition is None:
             return None
@@ -1354,7 +1354,7 @@ class NuggetShelf:
             return self._recognition.location
         return with_evidence(self._recognition.location, self._url)
 
-    def forget_recognition(self) -> None:
+    def _forget_recognition(self) -> None:
         """Recognize the project again when it is next asked for, because its record has changed."""
         self._project, self._recognition = self._named_project, None
 
@@ -1444,7 +1444,7 @@ class NuggetShelf:
 
         move = self._update("join_project", decide, dry_run=dry_run)
         if not dry_run:
-            self.forget_recognition()
+            self._forget_recognition()
         return move
 
     def leave_project(self) -> str:
@@ -1455,11 +1455,11 @@ class NuggetShelf:
         own = here.path if here.path not in taken else distinct_id(here.path, self._draw())
         left = here._replace(project=own, resembles="")
         self._update("leave_project", lambda _: (Changes(marks={here.mark: left.to_json()}), None))
-        self.forget_recognition()
+        self._forget_recognition()
         return own
 
     def _require_location(self) -> "Location":
-        here = self.known_location()
+        here = self._known_location()
         if here is None:
             raise NotFound("there is no project here: this folder holds everything; name another")
         return here
