@@ -124,7 +124,7 @@ class Transactions:
         self._writing = threading.RLock()  # one writer of this process at a time
         self._waiting_touches: list[Touch] = []
         self._guest_touches: list[Touch] = []  # recalls by other tasks than the batch's owner
-        self._readers = 0  # nested; under the lock
+        self._is_reading = False  # under the lock
 
     @property
     def store(self) -> "Store":
@@ -144,8 +144,9 @@ class Transactions:
 
     @contextmanager
     def _view(self) -> Iterator[View]:
+        """Inside `reading` of the store."""
         current = self._current()
-        with current.reading():
+        with nullcontext() if current is self._store else current.reading():
             yield View(current.state, current.indexes)
 
     # --- reading ----------------------------------------------------------------------------
@@ -159,40 +160,28 @@ class Transactions:
         """
         store = self.store
         with self.lock:
-            if self._readers:  # nested: the same revision, and the lock is held already
-                current = self._current()
-                yield View(current.state, current.indexes)
+            if self._is_reading:  # nested: the same revision, and the lock is held already
+                with self._view() as view:
+                    yield view
                 return
         if flush:
             store.flush_touches()
-        with self._first_turn() as end_turn, self.lock, store.reading():
-            self._has_read = True
-            end_turn()
-            with self._touch_scope(), self._view() as view:
-                yield view
-
-    @contextmanager
-    def _first_turn(self) -> Iterator[Callable[[], None]]:
-        """The first read may import edited files or migrate tables, so it waits for writers; not
-        beyond its beginning, which the caller tells."""
-        with ExitStack() as turn:
-            if not self._has_read:
-                turn.enter_context(self._writer_turn())
-            yield turn.close
-
-    @contextmanager
-    def _touch_scope(self) -> Iterator[None]:
-        self._readers += 1
-        try:
-            yield
-        finally:
-            self._readers -= 1
-            if not self._readers:
-                touches, self._waiting_touches = tuple(self._waiting_touches), []
-                if touches:
-                    self._count(touches)
-                elif self.store.has_unsaved:
-                    self.store.touch(())
+        with ExitStack() as first_turn:
+            if not self._has_read:  # it may import edited files or migrate tables
+                first_turn.enter_context(self._writer_turn())
+            with self.lock, store.reading():
+                self._has_read = self._is_reading = True
+                first_turn.close()
+                try:
+                    with self._view() as view:
+                        yield view
+                finally:
+                    self._is_reading = False
+                    touches, self._waiting_touches = tuple(self._waiting_touches), []
+                    if touches:
+                        self._count(touches)
+                    elif store.has_unsaved:
+                        store.touch(())
 
     def touch(self, touches: tuple[Touch, ...]) -> None:
         """Count recalls at the end of `reading`, without waiting for a writer."""
