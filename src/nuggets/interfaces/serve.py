@@ -10,7 +10,6 @@ import socket
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -222,16 +221,6 @@ REVOKED_SECONDS = 1.0  # between two looks whether the member of an open stream 
 CLOSING_SECONDS = 2  # that an answer under way gets when the server ends
 
 
-class Server(uvicorn.Server):
-    """Ends the open event streams when it stops; they would keep it running."""
-
-    stopping = False
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self.stopping = True
-        super().handle_exit(sig, frame)
-
-
 def serve(
     shelf: NuggetShelf,
     address: Address,
@@ -249,7 +238,7 @@ def serve(
         access = MemberAccess(team, rate_limit)
     if access is None and address.is_for_others:
         raise InvalidInput("an address that others can reach needs a token")
-    server: Server
+    server: uvicorn.Server
     mounts, running = _companions(shelf, team)
 
     @asynccontextmanager
@@ -266,11 +255,11 @@ def serve(
         shelf,
         is_ours=address.is_ours,
         access=access,
-        stopping=lambda: server.stopping,
+        stopping=lambda: server.should_exit,  # open event streams would keep it running
         mounts=mounts,
         lifespan=lifespan,
     )
-    server = Server(
+    server = uvicorn.Server(
         uvicorn.Config(
             app,
             log_level="warning",

@@ -64,7 +64,8 @@ def application(
     """All routes behind the guard. `lifespan`: what has to run while the app is up."""
 
     async def listen(request: Request) -> Response:
-        return await _stream_events(request, shelf, stopping)
+        seen = await run_in_threadpool(shelf_of_request, request, shelf)
+        return StreamingResponse(_stream(request, seen, stopping), media_type="text/event-stream")
 
     async def call_shelf(request: Request) -> Response:
         return await answer_message(request, run_call)
@@ -251,17 +252,10 @@ ALIVE_SECONDS = 15.0  # keeps proxies from closing an idle connection
 COMMITS_SENT = 200  # a page further behind than this loads everything again
 
 
-async def _stream_events(
-    request: Request, shelf: NuggetShelf, stopping: Callable[[], bool]
-) -> StreamingResponse:
-    """A stream that ends when the client disconnects, its member is revoked or the server stops."""
-    seen = await run_in_threadpool(shelf_of_request, request, shelf)
-    return StreamingResponse(_stream(request, seen, stopping), media_type="text/event-stream")
-
-
 async def _stream(
     request: Request, shelf: NuggetShelf, stopping: Callable[[], bool]
 ) -> AsyncIterator[str]:
+    """Ends when the client disconnects, its member is revoked or the server stops."""
     revision = await run_in_threadpool(lambda: shelf.revision)
     yield _event("hello", {"revision": revision})
     sent_at = time.monotonic()
