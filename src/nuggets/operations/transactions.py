@@ -167,7 +167,7 @@ class Transactions:
         if flush:
             store.flush_touches()
         with ExitStack() as first_turn:
-            if not self._has_read:  # it may import edited files or migrate tables
+            if not self._has_read:  # it may import edited files, so its beginning waits for writers
                 first_turn.enter_context(self._writer_turn())
             with self.lock, store.reading():
                 self._has_read = self._is_reading = True
