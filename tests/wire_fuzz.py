@@ -22,7 +22,7 @@ from urllib.parse import quote, unquote, urlencode
 
 from nuggets import NuggetShelf
 from nuggets.domain.records import Role
-from nuggets.interfaces.hooks.remote_prompt import HookEndpoint
+from nuggets.interfaces.hook_endpoint import HookEndpoint
 from nuggets.interfaces.request_shelf import Team
 from nuggets.interfaces.rest import OPERATIONS, application
 from nuggets.interfaces.rest.guard import MemberAccess, RateLimit

@@ -14,7 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from nuggets import NuggetShelf
 from nuggets.domain.records import ROLES, Role
-from nuggets.interfaces.hooks.remote_prompt import HookEndpoint
+from nuggets.interfaces.hook_endpoint import HookEndpoint
 from nuggets.interfaces.mcp.server import ALL_TOOLS
 from nuggets.interfaces.request_shelf import Team
 from nuggets.interfaces.rest import OPERATIONS, application

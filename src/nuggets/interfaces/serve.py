@@ -23,7 +23,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from nuggets.errors import InvalidInput, StoreError
 from nuggets.filesystem.atomic_files import NEW_FILE, open_plain, private_directory
 from nuggets.filesystem.shelf_location import DEFAULT_DIRECTORY, directory_of
-from nuggets.interfaces.hooks.remote_prompt import HookEndpoint
+from nuggets.interfaces.hook_endpoint import HookEndpoint
 from nuggets.interfaces.request_shelf import Team, is_still_member, member_of_request
 from nuggets.interfaces.rest import application
 from nuggets.interfaces.rest.guard import (

@@ -1,0 +1,106 @@
+"""What a server answers to the prompt hook of another machine (`hooks/remote_prompt.py`)."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Annotated, Any, TypedDict
+
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from nuggets.domain.codec import to_json
+from nuggets.domain.limits import ADDRESS_CHARACTERS, Address, Limit, Session
+from nuggets.errors import InvalidInput
+from nuggets.interfaces.hooks.event_handlers import answer_prompt
+from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
+from nuggets.interfaces.request_shelf import answer_message, shelf_of_request
+from nuggets.named_tuple import NamedTuple
+from nuggets.operations.idempotent_calls import Caller, Place
+from nuggets.operations.permissions import HOOK, name_agent
+from nuggets.operations.project_identity import Location
+from nuggets.remote import decode
+from nuggets.shelf import NuggetShelf
+
+ENTRIES = 1000  # of a diary
+Path = Annotated[Address, Limit(1, ADDRESS_CHARACTERS)]
+
+
+class PromptMessage(NamedTuple):
+    """What a prompt hook sends."""
+
+    host: str
+    session: Session
+    prompt: str
+    entries: Annotated[tuple[Any, ...], Limit(0, ENTRIES, "items")]  # of its diary
+    project: Address = ""
+    place: (  # as in `filesystem/git_repository.py`
+        tuple[Path, Address, Address, Address, bool, tuple[Address, ...]] | None
+    ) = None
+
+
+class DiaryEntry(TypedDict, total=False):
+    """What the server needs of an entry of a diary."""
+
+    prompt: str
+    shown: list[str]
+    at: str
+    forgotten: Any
+
+
+class HookEndpoint:
+    """Answers prompts; an instance, as the application mounts it."""
+
+    def __init__(self, shelf: NuggetShelf) -> None:
+        self._shelf = shelf
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = await answer_message(Request(scope, receive), self._run)
+        await answer(scope, receive, send)
+
+    def _run(self, request: Request, message: Mapping[str, Any]) -> Mapping[str, Any]:
+        sent = {name: part for name, part in message.items() if name != "protocol"}
+        asked: PromptMessage = decode(sent, PromptMessage, "the message")
+        shelf = shelf_of_request(request, self._shelf).for_caller(_caller(asked))
+        written: list[dict[str, Any]] = []
+        prompt = asked.prompt[:PROMPT_CHARACTERS]
+        event = Event("user-prompt", asked.host, "", asked.session, "", prompt, "", "", {})
+        context, text = answer_prompt(
+            shelf, event, _entries(asked), written.append, _Unprinted(), None
+        )
+        shown = [note_id for entry in written for note_id in entry["shown"]]
+        notes = shelf.get_notes(shown).values() if context else ()
+        anchors = {
+            note.id: to_json(note.anchors)
+            for note in notes
+            if note.anchors and note.project == shelf.project
+        }
+        return {"context": context, "message": text, "entries": written, "anchors": anchors}
+
+
+class _Unprinted:
+    """The client prints, or says that it had no answer in time."""
+
+    def __call__(self, context: str, message: str = "") -> None: ...
+
+    def hold(self, context: str, message: str) -> None: ...
+
+    def explain(self, line: str) -> None: ...
+
+
+def _entries(asked: PromptMessage) -> list[dict[str, Any]]:
+    """The entries that are whole: the diary is a file, which may be damaged."""
+    entries = []
+    for entry in asked.entries:
+        with suppress(InvalidInput):
+            entries.append(decode(entry, DiaryEntry, "an entry"))
+    return entries
+
+
+def _caller(asked: PromptMessage) -> Caller:
+    client = name_agent(HOOK, asked.host)._replace(session=asked.session)
+    if asked.project:
+        return Caller(client, asked.project)
+    if asked.place is None:
+        return Caller(client)
+    path, stamp, root, remote, is_shallow, folders = asked.place
+    here = Location(path, path, stamp, root, remote, is_shallow)
+    return Caller(client, place=Place(here, tuple(folders)))
