@@ -23,7 +23,7 @@ from statistics import quantiles
 from typing import Any
 from urllib.parse import quote
 
-from nuggets.interfaces.rest.app import PAGE
+from nuggets.interfaces.rest import PAGE
 from nuggets.shelf import NuggetShelf
 
 WORDS = """

@@ -27,7 +27,7 @@ from nuggets.interfaces.importers.markdown_files import read_instructions
 from nuggets.interfaces.importers.record_files import read_json, read_rows
 from nuggets.interfaces.mcp.server import ALL_TOOLS
 from nuggets.interfaces.mcp.tools_and_resources import ToolCall
-from nuggets.interfaces.rest.app import OPERATIONS
+from nuggets.interfaces.rest import OPERATIONS
 from nuggets.language import dates, text
 from nuggets.maintenance.promotion.entries import WrittenEntries
 from nuggets.maintenance.promotion.merged_text import merged_text

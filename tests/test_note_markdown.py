@@ -13,7 +13,7 @@ from nuggets import MemoryNote, NoteLink
 from nuggets.domain.note_markdown import LinkStyle, parse_note, render_note
 from nuggets.domain.records import Anchor
 from nuggets.language.markdown import front_matter, split_front_matter
-from nuggets.operations.argument_checks import notes_from_json
+from nuggets.operations.note_completion import notes_from_json
 
 SIGNS = st.characters(codec="utf-8", exclude_characters="\0")
 TEXTS = st.text(SIGNS | st.sampled_from("\n\t,\"'#-[]|:{}&*!%@` "), max_size=30)

@@ -532,17 +532,3 @@ def test_a_datetime_is_taken_wherever_a_time_is(shelf: NuggetShelf) -> None:
     assert edited.content == "d"
     with pytest.raises(Conflict):
         shelf.edit_note("Old", "e", expected=seen)
-
-
-def test_what_a_content_says_of_itself_is_inferred_before_the_lock_is_taken(
-    shelf: NuggetShelf,
-) -> None:
-    from nuggets.operations.metadata_inference import content_tags
-
-    before = content_tags.cache_info()
-    shelf.create_note("tools", "Editor", "I prefer helix for this.")
-    shelf.remember("tools", "shell", "I prefer fish for this.")
-    after = content_tags.cache_info()
-
-    assert after.misses - before.misses == 2  # before the lock
-    assert after.hits > before.hits  # inside it

@@ -13,9 +13,9 @@ import uvicorn
 
 from forked_processes import ForkedProcess, run_module
 from nuggets import NuggetShelf
-from nuggets.interfaces.rest.app import application
+from nuggets.interfaces.rest import application
 from nuggets.interfaces.rest.guard import Access
-from nuggets.interfaces.serve import Address, LimitedConnection, Server
+from nuggets.interfaces.serve import Address, LimitedConnection
 
 HOST = "127.0.0.1:6844"
 NEVER = {  # a daily clean-up in the middle of a test would be a surprise
@@ -78,7 +78,7 @@ def served_here(
 ) -> Iterator[str]:
     """The application on a real socket, in a thread of this process; its address."""
     address = Address("127.0.0.1", port)
-    server = Server(
+    server = uvicorn.Server(
         uvicorn.Config(
             "", log_level="error", ws="none", http=connection, timeout_graceful_shutdown=1
         )

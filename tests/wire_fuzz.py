@@ -23,14 +23,14 @@ from urllib.parse import quote, unquote, urlencode
 from nuggets import NuggetShelf
 from nuggets.domain.records import Role
 from nuggets.interfaces.hook_endpoint import HookEndpoint
-from nuggets.interfaces.rest.app import OPERATIONS, application
+from nuggets.interfaces.request_shelf import Team
+from nuggets.interfaces.rest import OPERATIONS, application
 from nuggets.interfaces.rest.guard import MemberAccess, RateLimit
 from nuggets.operations.idempotent_calls import Call, Caller, Place
 from nuggets.operations.operation_table import CALLABLE
 from nuggets.operations.permissions import Client
 from nuggets.operations.project_identity import Location
 from nuggets.remote import CALL_PATH, HOOK_PATH, PROTOCOL, encode
-from nuggets.shelf.team_shelves import Team
 
 HOST = "127.0.0.1:1"
 NOTE = "note-work-00000001"

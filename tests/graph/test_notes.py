@@ -50,7 +50,7 @@ def test_writing_twice_changes_nothing(text: str) -> None:
 def test_an_id_is_drawn_again_while_it_is_taken() -> None:
     draws = iter(["00000001", "00000002", "00000003"])
 
-    drawn = note_id("fact", "my nugget", {"fact-my nugget-00000001"}, lambda: next(draws))
+    drawn = note_id("fact", "my nugget", lambda: next(draws), {"fact-my nugget-00000001"})
 
     assert drawn == "fact-my nugget-00000002"
 

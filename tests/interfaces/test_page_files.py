@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from nuggets.interfaces.rest.app import PAGE
+from nuggets.interfaces.rest import PAGE
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "ui-src"

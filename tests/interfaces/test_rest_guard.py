@@ -12,7 +12,7 @@ from starlette.types import Message
 import wire_fuzz
 from nuggets import NuggetShelf
 from nuggets.errors import InvalidInput, StoreError
-from nuggets.interfaces.rest.app import OPERATIONS, application
+from nuggets.interfaces.rest import OPERATIONS, application
 from nuggets.interfaces.rest.guard import BODY_BYTES, SESSION_SECONDS, Access
 from nuggets.interfaces.serve import Address, access_token, serve
 from nuggets.operations.session_notes import SessionRecord

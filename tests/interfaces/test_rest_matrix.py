@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nuggets import NuggetShelf
-from nuggets.interfaces.rest.app import OPERATIONS
+from nuggets.interfaces.rest import OPERATIONS
 from web_serving import HOST, AppClient, client
 
 TOKEN = "secret-token"

@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from nuggets import NuggetShelf
-from nuggets.interfaces.rest.app import OPERATIONS, application
+from nuggets.interfaces.rest import OPERATIONS, application
 from nuggets.interfaces.rest.operation_definition import Operation, document
 from web_serving import HOST, client
 

@@ -7,7 +7,7 @@ import pytest
 
 import wire_fuzz
 from nuggets import NuggetShelf
-from nuggets.interfaces.rest.app import application
+from nuggets.interfaces.rest import application
 from nuggets.remote import CALL_PATH, PROTOCOL
 from web_serving import AppClient
 

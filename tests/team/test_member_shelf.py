@@ -9,11 +9,11 @@ import pytest
 from nuggets import GraphNoteMetaInput, NuggetShelf
 from nuggets.domain.records import Member, MemoryScope, Role
 from nuggets.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from nuggets.interfaces.request_shelf import Team
 from nuggets.operations.operation_table import OPERATIONS, Refused
 from nuggets.operations.permissions import AGENT, name_agent
 from nuggets.operations.session_notes import SessionRecord
 from nuggets.shelf.member_shelf import MemberShelf
-from nuggets.shelf.team_shelves import Team
 
 Open = Callable[..., MemberShelf]
 

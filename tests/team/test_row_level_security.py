@@ -12,7 +12,7 @@ from nuggets import NuggetShelf
 from nuggets.domain.records import Member
 from nuggets.errors import StoreError
 from nuggets.filesystem.shelf_location import DatabaseUrl, private_location
-from nuggets.shelf.team_shelves import Team
+from nuggets.interfaces.request_shelf import Team
 from nuggets.stores.postgresql.database import Database
 from nuggets.stores.postgresql.schema import find_or_create_shelf
 from postgresql_server import USER, Server

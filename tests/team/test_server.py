@@ -16,7 +16,8 @@ from nuggets import NuggetShelf
 from nuggets.domain.records import ROLES, Role
 from nuggets.interfaces.hook_endpoint import HookEndpoint
 from nuggets.interfaces.mcp.server import ALL_TOOLS
-from nuggets.interfaces.rest.app import OPERATIONS, application
+from nuggets.interfaces.request_shelf import Team
+from nuggets.interfaces.rest import OPERATIONS, application
 from nuggets.interfaces.rest.guard import MemberAccess, RateLimit
 from nuggets.interfaces.serve import Address
 from nuggets.operations.idempotent_calls import Call, Caller
@@ -24,7 +25,6 @@ from nuggets.operations.operation_table import CALLABLE
 from nuggets.operations.permissions import Client as Agent
 from nuggets.operations.permissions import allows
 from nuggets.remote import CALL_PATH, HOOK_PATH, PROTOCOL, encode
-from nuggets.shelf.team_shelves import Team
 from web_serving import HOST, AppClient, served
 
 SECRET = "zanzibar"  # a word that only the private memories of alice contain

@@ -8,8 +8,8 @@ import pytest
 
 from nuggets import NuggetShelf
 from nuggets.domain.records import Member
+from nuggets.interfaces.request_shelf import ShelfPool, Team
 from nuggets.settings import load
-from nuggets.shelf.team_shelves import ShelfPool, Team
 from web_serving import served
 
 

@@ -5,7 +5,7 @@ database (`stores/sql/state.py`); `MemoryState` answers them from dictionaries. 
 modules that have tables run SQL.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Protocol
 
@@ -61,14 +61,6 @@ def placeholders(values: Sequence[Any]) -> str:
 SESSIONS_KEPT = 64  # per note: a session is over long before 64 others have asked for the note
 
 NoteCounts = Mapping[tuple[str, NoteKind], int]  # visible notes by folded nugget name and kind
-
-
-def read_marks(marks: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
-    """Those of the marks that exist, with one query where the store can do that."""
-    many: Callable[[Sequence[str]], Mapping[str, Any]] | None = getattr(marks, "many", None)
-    if many is not None:
-        return many(names)
-    return {name: marks[name] for name in names if name in marks}
 
 
 class Notes(Mapping[str, MemoryNote]):

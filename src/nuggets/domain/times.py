@@ -103,11 +103,16 @@ def age(then: str, now: str) -> str:
         seconds = (parse(now) - parse(then)).total_seconds()
     except ValueError:
         return "unknown"
+    return duration(seconds) or "just now"
+
+
+def duration(seconds: float) -> str:
+    """In the largest unit that fits; "" for less than a minute."""
     for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
         count = int(seconds // size)
         if count >= 1:
             return f"{count} {unit}{'s' if count > 1 else ''}"
-    return "just now"
+    return ""
 
 
 # --- when a memory is valid -------------------------------------------------------------------

@@ -12,8 +12,7 @@ from nuggets.domain.limits import ADDRESS_CHARACTERS, Address, Limit, Session
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.hooks.prompt_answer import answer_prompt
-from nuggets.interfaces.request_shelf import shelf_of_request
-from nuggets.interfaces.rest.shelf_endpoint import answer_message
+from nuggets.interfaces.request_shelf import answer_message, shelf_of_request
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.idempotent_calls import Caller, Place
 from nuggets.operations.permissions import HOOK, name_agent
@@ -62,13 +61,10 @@ class HookEndpoint:
         asked: PromptMessage = decode(sent, PromptMessage, "the message")
         shelf = shelf_of_request(request, self._shelf).for_caller(_caller(asked))
         written: list[dict[str, Any]] = []
+        prompt = asked.prompt[:PROMPT_CHARACTERS]
+        event = Event("user-prompt", asked.host, "", asked.session, "", prompt, "", "", {})
         context, text = answer_prompt(
-            shelf,
-            _event(asked),
-            _entries(asked),
-            written.append,
-            _Unprinted(),
-            None,
+            shelf, event, _entries(asked), written.append, _Unprinted(), None
         )
         shown = [note_id for entry in written for note_id in entry["shown"]]
         notes = shelf.get_notes(shown).values() if context else ()
@@ -88,11 +84,6 @@ class _Unprinted:
     def hold(self, context: str, message: str) -> None: ...
 
     def explain(self, line: str) -> None: ...
-
-
-def _event(asked: PromptMessage) -> Event:
-    prompt = asked.prompt[:PROMPT_CHARACTERS]
-    return Event("user-prompt", asked.host, "", asked.session, "", prompt, "", "", {})
 
 
 def _entries(asked: PromptMessage) -> list[dict[str, Any]]:

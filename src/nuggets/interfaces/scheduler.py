@@ -91,17 +91,12 @@ class Heartbeat:
 
 
 def describe_run(done: DailyRun | Exception) -> str:
-    """The result of a run, or its error, in one line."""
+    """The counts of a run, or its error, in one line."""
     if isinstance(done, Exception):
         return f"the daily run went wrong: {str(done) or type(done).__name__}"
-    return summary(done)
-
-
-def summary(run: DailyRun) -> str:
-    """The counts of a run in one line."""
-    result = run.result
-    done = f"inspected {result.inspected}, {summarize_clean_up(result)}, promoted {run.promoted}"
-    return f"{run.date}: {done}"
+    result = done.result
+    counts = f"inspected {result.inspected}, {summarize_clean_up(result)}, promoted {done.promoted}"
+    return f"{done.date}: {counts}"
 
 
 # --- timers of the system -------------------------------------------------------------------------

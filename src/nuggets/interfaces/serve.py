@@ -2,6 +2,7 @@
 where it listens, how long and how many it lets wait."""
 
 import asyncio
+import ipaddress
 import logging
 import os
 import secrets
@@ -9,7 +10,6 @@ import socket
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -24,21 +24,18 @@ from nuggets.errors import InvalidInput, StoreError
 from nuggets.filesystem.atomic_files import NEW_FILE, open_plain, private_directory
 from nuggets.filesystem.shelf_location import DEFAULT_DIRECTORY, directory_of
 from nuggets.interfaces.hook_endpoint import HookEndpoint
-from nuggets.interfaces.request_shelf import is_still_member, member_of_request
-from nuggets.interfaces.rest.app import application
+from nuggets.interfaces.request_shelf import Team, is_still_member, member_of_request
+from nuggets.interfaces.rest import application
 from nuggets.interfaces.rest.guard import (
     Access,
     MemberAccess,
     RateLimit,
     error_response,
-    is_loopback,
-    is_own_host,
 )
 from nuggets.interfaces.scheduler import Heartbeat
 from nuggets.remote import HOOK_PATH
 from nuggets.settings import Settings
 from nuggets.shelf import NuggetShelf
-from nuggets.shelf.team_shelves import Team
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -59,7 +56,9 @@ class Address:
         """`public_name`: what clients call it that come through a proxy."""
         self.host = host.strip("[]")
         self.public_name = public_name
-        self.is_loopback = is_loopback(self.host)
+        self.is_loopback = self.host == "localhost" or (
+            _is_ip(self.host) and ipaddress.ip_address(self.host).is_loopback
+        )
         self.socket = _bind(self.host, port)
         self.port: int = self.socket.getsockname()[1]
 
@@ -72,12 +71,36 @@ class Address:
 
     def is_ours(self, host: str) -> bool:
         """Is this value of a Host header one of our names?"""
-        return is_own_host(host, host=self.host, port=self.port, public_name=self.public_name)
+        name, port = _split_host(host.lower())
+        if self.public_name and name == _split_host(self.public_name.lower())[0]:
+            return True  # the port is the proxy's
+        if port != self.port:
+            return False
+        own = self.host.lower()
+        if self.is_loopback:
+            return name in ("localhost", "127.0.0.1", "::1", own)
+        return name in (own, socket.gethostname().lower(), "localhost") or _is_ip(name)
 
     @property
     def is_for_others(self) -> bool:
         """Can it be reached from other machines?"""
         return bool(self.public_name) or not self.is_loopback
+
+
+def _split_host(value: str) -> tuple[str, int]:
+    """Name and port of a Host header."""
+    name, colon, port = value.rpartition(":")
+    if not colon or value.endswith("]"):
+        name, port = value, "80"
+    return name.strip("[]"), int(port) if port.isascii() and port.isdigit() else -1
+
+
+def _is_ip(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _bind(host: str, port: int | None) -> socket.socket:
@@ -198,16 +221,6 @@ REVOKED_SECONDS = 1.0  # between two looks whether the member of an open stream 
 CLOSING_SECONDS = 2  # that an answer under way gets when the server ends
 
 
-class Server(uvicorn.Server):
-    """Ends the open event streams when it stops; they would keep it running."""
-
-    stopping = False
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self.stopping = True
-        super().handle_exit(sig, frame)
-
-
 def serve(
     shelf: NuggetShelf,
     address: Address,
@@ -225,7 +238,7 @@ def serve(
         access = MemberAccess(team, rate_limit)
     if access is None and address.is_for_others:
         raise InvalidInput("an address that others can reach needs a token")
-    server: Server
+    server: uvicorn.Server
     mounts, running = _companions(shelf, team)
 
     @asynccontextmanager
@@ -242,11 +255,11 @@ def serve(
         shelf,
         is_ours=address.is_ours,
         access=access,
-        stopping=lambda: server.stopping,
+        stopping=lambda: server.should_exit,  # open event streams would keep it running
         mounts=mounts,
         lifespan=lifespan,
     )
-    server = Server(
+    server = uvicorn.Server(
         uvicorn.Config(
             app,
             log_level="warning",

@@ -77,10 +77,8 @@ def ordinal(iso_date: str) -> int:
 @cache
 def _month_numbers() -> dict[str, int]:
     """By name in any language, without accents."""
-    by_language = months().values()
-    return {
-        plain(name): number for names in by_language for number, name in enumerate(names, 1)
-    } | MONTHS
+    by_language = (plain("\n".join(names)).split("\n") for names in months().values())
+    return {name: number for names in by_language for number, name in enumerate(names, 1)} | MONTHS
 
 
 @cache

@@ -26,7 +26,7 @@ from nuggets.filesystem.atomic_files import NEW_FILE, private_directory, unwrita
 from nuggets.language.markdown import front_matter
 from nuggets.language.text import fold_case, one_line
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.argument_checks import checked_note, checked_nugget
+from nuggets.operations.note_completion import checked_note, checked_nugget
 from nuggets.operations.transactions import Transactions
 from nuggets.stores.exports.register import GRAPH, nugget_file
 

@@ -30,11 +30,11 @@ from nuggets.maintenance import ShelfContext
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.shared_memories import (
     ExportPlan,
+    RepositoryIntake,
     SharingPlan,
     SyncResult,
     parse_file,
     plan_export,
-    plan_intake,
     statement_digest,
 )
 
@@ -185,9 +185,8 @@ class ProjectSharing:
         self, state: State, notes: list[MemoryNote], unread: list[str], base: Mapping[str, str]
     ) -> SharingPlan:
         context = self._context
-        return plan_intake(
-            state, context.project, notes, unread, base, context.now(), context.find_anchors
-        )
+        intake = RepositoryIntake(state, context.project, base, context.now(), context.find_anchors)
+        return intake.plan(notes, unread)
 
     def _take_in(
         self, notes: list[MemoryNote], unread: list[str], sharing: Sharing, fingerprint: str

@@ -44,8 +44,8 @@ from nuggets.maintenance.vault_notes import (
     wikilink_name,
 )
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.argument_checks import notes_from_json
 from nuggets.operations.external_edits import import_edit
+from nuggets.operations.note_completion import notes_from_json
 from nuggets.operations.note_merging import CONFLICT
 from nuggets.operations.notes_and_links import edit_note, note_id
 from nuggets.stores.json_validation import check_note
@@ -257,7 +257,7 @@ class Vault:
                 ids[path] = file.id
             else:  # a new note, or a copy of another file
                 taken = {*state.notes, *ids.values()}
-                ids[path] = note_id("note", file.nugget[:64], taken, self._context.draw)
+                ids[path] = note_id("note", file.nugget[:64], self._context.draw, taken)
         return ids, old_paths
 
     def _calls(self, ids: Mapping[str, str], notes: Mapping[str, MemoryNote]) -> dict[str, str]:

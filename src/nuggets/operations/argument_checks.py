@@ -2,12 +2,10 @@
 or nugget a name means."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from nuggets.domain import codec
 from nuggets.domain.limits import SESSION_CHARACTERS, check_most, storable
-from nuggets.domain.names_and_tags import checked_nugget_name
 from nuggets.domain.records import (
     GraphNoteMetaInput,
     MemoryNote,
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
-Record = TypeVar("Record")
 StrPath = str | os.PathLike[str]
 
 
@@ -64,100 +61,6 @@ def checked_metadata(named: Mapping[str, Any]) -> GraphNoteMetaInput:
     from nuggets.operations.metadata_inference import metadata_from_kwargs
 
     return metadata_from_kwargs(named)
-
-
-def notes_from_json(
-    shapes: Iterable[Mapping[str, Any]], now: str, draw: Callable[[], str]
-) -> tuple[tuple[MemoryNote, ...], tuple[str, ...]]:
-    """Notes in their documented JSON, and what is wrong with those that are none; what a note
-    leaves out is inferred as for any new one."""
-    from nuggets.operations.note_completion import OURS, complete_note, name_note
-    from nuggets.operations.notes_and_links import check_note_limits, note_id
-    from nuggets.stores.json_validation import check_note, check_savable
-
-    notes, problems, ids = [], [], set[str]()
-    for number, shape in enumerate(shapes, 1):
-        where = f"note {number}"
-        try:
-            if isinstance(shape, dict):  # what is derived is not looked at
-                shape = {name: value for name, value in shape.items() if name not in OURS}
-            checked = name_note(check_note(shape, where), where)
-            where += f" ({checked['title']!r:.80})"
-            check_savable(checked, where)
-            kind, nugget = checked.get("kind", "note"), checked["nuggetName"]
-            if "id" not in checked:
-                checked["id"] = note_id(kind, checked_nugget_name(nugget), ids, draw)
-            note = complete_note(checked, now)
-            check_note_limits(note)
-            notes.append(note)
-            ids.add(note.id)
-        except InvalidInput as problem:
-            said = str(problem)
-            problems.append(said if said.startswith(f"note {number}") else f"{where}: {said}")
-    return tuple(notes), tuple(problems)
-
-
-def note_from_whole_json(shape: dict[str, Any], where: str) -> MemoryNote:
-    """A note that leaves nothing out, with its fields and sizes checked, in its written form."""
-    from nuggets.operations.note_completion import normalize_note
-    from nuggets.operations.notes_and_links import check_note_limits
-    from nuggets.stores.json_validation import check_note, check_savable
-
-    try:
-        check_savable(shape, where)
-        note = codec.note_from_json(check_note(shape, where))
-        check_note_limits(note)
-        return normalize_note(note)
-    except InvalidInput:
-        raise
-    except (AttributeError, LookupError, TypeError, ValueError):
-        raise InvalidInput(f"{where}: fields of wrong types") from None
-
-
-def checked_note(note: MemoryNote) -> MemoryNote:
-    """A note of another shelf, checked as if someone had written it into a documented file."""
-    where = f"note {note.id!r:.80}"
-    try:
-        try:
-            shape = codec.note_to_json(note, vector=False)
-        except (AttributeError, LookupError, TypeError, ValueError):
-            raise InvalidInput(f"{where}: fields of wrong types") from None
-        typed = note_from_whole_json(shape, where)
-        for session in (typed.last_hit_session, *typed.hit_sessions):
-            checked_session(session)
-        return typed
-    except InvalidInput as problem:
-        reason = str(problem).removeprefix(f"{where}: ")
-        raise InvalidInput(f"{where} ({note.title!r:.80}): {reason}") from None
-
-
-def checked_nugget(config: NuggetConfig) -> NuggetConfig:
-    """A nugget of another shelf; its fields are checked as if they stood in its documented file."""
-    from nuggets.stores.json_validation import check_savable, nugget_from_json
-
-    where = f"nugget {config.name!r:.80}"
-    try:
-        shape = codec.nugget_to_json(config)
-        check_savable(shape, where)
-        checked, _ = nugget_from_json(shape, where)
-        return checked._replace(name=checked_nugget_name(checked.name))
-    except InvalidInput as problem:
-        raise InvalidInput(f"{where}: {str(problem).removeprefix(f'{where}: ')}") from None
-    except (AttributeError, LookupError, TypeError, ValueError):
-        raise InvalidInput(f"{where}: fields of wrong types") from None
-
-
-def valid_records(
-    records: Iterable[Record], check: Callable[[Record], Record]
-) -> tuple[tuple[Record, ...], tuple[str, ...]]:
-    """The records of another shelf that pass their check, and what is wrong with the others."""
-    valid, problems = [], []
-    for record in records:
-        try:
-            valid.append(check(record))
-        except InvalidInput as problem:
-            problems.append(str(problem))
-    return tuple(valid), tuple(problems)
 
 
 # --- which note or nugget a name means ------------------------------------------------------------

@@ -30,7 +30,7 @@ from nuggets.domain.type_check import DOCUMENTED, read
 from nuggets.errors import InvalidInput
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.argument_checks import note_from_whole_json
+from nuggets.operations.note_completion import note_from_whole_json
 from nuggets.operations.note_merging import WORDS, other_version
 
 Json = dict[str, Any]

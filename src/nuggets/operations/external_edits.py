@@ -5,7 +5,7 @@ what we wrote meanwhile stays. What the author removed is dropped; `undo` can re
 gone in too large a part at once was lost by accident, and stays.
 """
 
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from nuggets.domain.codec import note_from_json, note_to_json
@@ -22,7 +22,6 @@ from nuggets.domain.records import (
     Changes,
     ExternalEdit,
     MemoryNote,
-    NoteKind,
     NuggetConfig,
 )
 from nuggets.domain.state import MemoryState, State
@@ -273,7 +272,7 @@ def _shapes_by_id(
             # The same text may have come in before, when the file was not written anew since.
             same = _find_same_text(state, shape, ids)
             kind, nugget = shape.get("kind", "note"), shape["nuggetName"]
-            drawn = same or _draw_id(draw, state, named, kind, checked_nugget_name(nugget))
+            drawn = same or note_id(kind, checked_nugget_name(nugget), draw, named, state.notes)
             shape = {**shape, "id": drawn}
         named[shape["id"]] = shape
     return named
@@ -312,7 +311,7 @@ def _import_fact_edits(
             continue
         if current is None:
             shape = name_note(shape, repr(fact["key"]))
-            shape["id"] = _draw_id(draw, state, put, "fact", config.name)
+            shape["id"] = note_id("fact", config.name, draw, put, state.notes)
             note = _import_note(None, None, shape, now)
         else:
             current = restore_note(current, now)
@@ -463,12 +462,3 @@ def _facts(
 def _has_same_version(note: MemoryNote, old: MemoryNote) -> bool:
     """Recalls make no new version."""
     return note.updated_at == old.updated_at
-
-
-def _draw_id(
-    draw: Callable[[], str], state: State, taken: Container[str], kind: NoteKind, nugget: str
-) -> str:
-    while True:
-        drawn = note_id(kind, nugget, state.notes, draw)
-        if drawn not in taken:
-            return drawn

@@ -195,7 +195,6 @@ def scope_and_rest(key: str) -> tuple[MemoryScope | None, str]:
     return (None, whole) if scope is None else (scope, rest.strip())
 
 
-@lru_cache(maxsize=4)  # asked before a writer takes the lock, and again when it decides
 def content_tags(content: str) -> tuple[str, ...]:
     """What the content itself says it is: files, preferences, reflection."""
     lower = content.lower()

@@ -1,22 +1,34 @@
-"""Notes that others wrote as JSON: what a new one lacks is filled in, and the whole is checked."""
+"""Notes that others wrote as JSON: what a new one lacks is filled in, and the whole is checked; and
+the records of other shelves, checked in the same way."""
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
-from nuggets.domain.codec import json_fields, note_from_json, note_to_json
+from nuggets.domain.codec import (
+    empty_fields,
+    json_fields,
+    note_from_json,
+    note_to_json,
+    nugget_to_json,
+)
 from nuggets.domain.names_and_tags import (
     DEFAULT_NUGGET,
     checked_nugget_name,
     normal_tags,
     title_from_text,
 )
-from nuggets.domain.records import DEFAULT_REASON, GraphNoteMetaInput, MemoryNote
+from nuggets.domain.records import DEFAULT_REASON, GraphNoteMetaInput, MemoryNote, NuggetConfig
 from nuggets.domain.times import normalize_time
 from nuggets.errors import InvalidInput
+from nuggets.operations.argument_checks import checked_session
 from nuggets.operations.metadata_inference import check_metadata
-from nuggets.operations.notes_and_links import new_note, normal_content
+from nuggets.operations.notes_and_links import check_note_limits, new_note, normal_content, note_id
+from nuggets.stores.json_validation import check_note, check_savable, nugget_from_json
 
 Json = dict[str, Any]
+Record = TypeVar("Record")
 META_FIELDS = ("subject", "scope", "type", "source", "confidence", "stability", "project")
 OURS = ("vector",)  # grows from the note: what the file says of it is derived from it
 
@@ -85,35 +97,14 @@ def _whole_note(fields: Json, unknown: Json) -> MemoryNote:
     """A note of which nothing must be inferred, such as every one that was exported here."""
     content = fields["content"].strip() if fields["kind"] == "fact" else fields["content"]
     texts: Json = {name: fields[name].strip() for name in ("subject", "project") if name in fields}
-    whole: Json = {
-        **_EMPTY,
-        "stabilityGiven": False,
-        **fields,
-        **texts,
-        "content": content,
-        **unknown,
-    }
+    whole: Json = {**_EMPTY, **fields, **texts, "content": content, **unknown}
     return normalize_note(note_from_json(whole))
 
 
 _GIVEN = ("id", "nuggetName", "kind", "title", "tags", *META_FIELDS, *OURS, "createdAt")
-_KNOWN = (
-    *_GIVEN,
-    *("content", "links", "hidden", "sourceKey", "hits", "lastHitSession", "hitSessions"),
-    *("updatedAt", "lastAccessedAt", "lastRewrittenAt", "archivedAt", "lastInspectedAt"),
-    *("validFrom", "validUntil", "supersedes", "anchors", "stabilityGiven"),
-)
-
-
-_EMPTY: Json = {  # what a file may leave out, because it says nothing
-    **{"tags": (), "links": (), "hidden": False, "hits": 0, "lastHitSession": ""},
-    **{"hitSessions": (), "project": ""},
-}
-_NEVER_LEFT_OUT = {
-    field.json_name
-    for field in json_fields(MemoryNote)
-    if not field.is_sparse and field.json_name not in _EMPTY
-}
+_EMPTY = empty_fields(MemoryNote)  # what a file may leave out, because it says nothing
+_NEVER_LEFT_OUT = {field.json_name for field in json_fields(MemoryNote)} - _EMPTY.keys()
+_KNOWN = {*_NEVER_LEFT_OUT, *_EMPTY, *OURS}
 
 
 def normalize_note(note: MemoryNote) -> MemoryNote:
@@ -145,3 +136,87 @@ _normalize_time = lru_cache(maxsize=64)(normalize_time)  # those of a note are m
 
 def _normalize_optional_time(moment: str | None) -> str | None:
     return _normalize_time(moment) if moment else None
+
+
+# --- notes and nuggets from elsewhere, checked as a whole ----------------------------------------
+
+
+def notes_from_json(
+    shapes: Iterable[Mapping[str, Any]], now: str, draw: Callable[[], str]
+) -> tuple[tuple[MemoryNote, ...], tuple[str, ...]]:
+    """Notes in their documented JSON, and what is wrong with those that are none; what a note
+    leaves out is inferred as for any new one."""
+    notes, problems, ids = [], [], set[str]()
+    for number, shape in enumerate(shapes, 1):
+        where = f"note {number}"
+        try:
+            if isinstance(shape, dict):  # what is derived is not looked at
+                shape = {name: value for name, value in shape.items() if name not in OURS}
+            checked = name_note(check_note(shape, where), where)
+            where += f" ({checked['title']!r:.80})"
+            check_savable(checked, where)
+            kind, nugget = checked.get("kind", "note"), checked["nuggetName"]
+            if "id" not in checked:
+                checked["id"] = note_id(kind, checked_nugget_name(nugget), draw, ids)
+            note = complete_note(checked, now)
+            check_note_limits(note)
+            notes.append(note)
+            ids.add(note.id)
+        except InvalidInput as problem:
+            said = str(problem)
+            problems.append(said if said.startswith(f"note {number}") else f"{where}: {said}")
+    return tuple(notes), tuple(problems)
+
+
+@contextmanager
+def _name_record(where: str, name: str = "") -> Iterator[None]:
+    """Errors inside say which record is meant, by its name or else by where it is."""
+    try:
+        yield
+    except InvalidInput as problem:
+        reason = str(problem).removeprefix(f"{where}: ")
+        raise InvalidInput(f"{name or where}: {reason}") from None
+    except (AttributeError, LookupError, TypeError, ValueError):
+        raise InvalidInput(f"{name or where}: fields of wrong types") from None
+
+
+def note_from_whole_json(shape: Json, where: str) -> MemoryNote:
+    """A note that leaves nothing out, with its fields and sizes checked, in its written form."""
+    with _name_record(where):
+        check_savable(shape, where)
+        note = note_from_json(check_note(shape, where))
+        check_note_limits(note)
+        return normalize_note(note)
+
+
+def checked_note(note: MemoryNote) -> MemoryNote:
+    """A note of another shelf, checked as if someone had written it into a documented file."""
+    where = f"note {note.id!r:.80}"
+    with _name_record(where, f"{where} ({note.title!r:.80})"):
+        typed = note_from_whole_json(note_to_json(note, vector=False), where)
+        for session in (typed.last_hit_session, *typed.hit_sessions):
+            checked_session(session)
+        return typed
+
+
+def checked_nugget(config: NuggetConfig) -> NuggetConfig:
+    """A nugget of another shelf; its fields are checked as if they stood in its documented file."""
+    where = f"nugget {config.name!r:.80}"
+    with _name_record(where):
+        shape = nugget_to_json(config)
+        check_savable(shape, where)
+        checked, _ = nugget_from_json(shape, where)
+        return checked._replace(name=checked_nugget_name(checked.name))
+
+
+def valid_records(
+    records: Iterable[Record], check: Callable[[Record], Record]
+) -> tuple[tuple[Record, ...], tuple[str, ...]]:
+    """The records of another shelf that pass their check, and what is wrong with the others."""
+    valid, problems = [], []
+    for record in records:
+        try:
+            valid.append(check(record))
+        except InvalidInput as problem:
+            problems.append(str(problem))
+    return tuple(valid), tuple(problems)

@@ -1,7 +1,7 @@
 """Makes and changes notes and the links between them. Knows no other note than those given."""
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from nuggets.domain.limits import (
@@ -192,6 +192,15 @@ def _without_link(note: MemoryNote, to: str, reason: str | None) -> MemoryNote:
 NOTHING_GIVEN = GraphNoteMetaInput()
 
 
+class NoteEdit(NamedTuple):
+    """What someone changes of a note, besides its metadata; None stays as it is."""
+
+    content: str | None = None
+    title: str | None = None
+    tags: Sequence[str] | None = None
+    hidden: bool | None = None
+
+
 def normal_value(value: str) -> str:
     """The written form of a fact's value, which has no indentation."""
     return normal_content(checked_value(value).strip())
@@ -209,11 +218,12 @@ def normal_content(text: str) -> str:
     return written if "\n" in written else written.strip()
 
 
-def note_id(kind: NoteKind, nugget: str, taken: Container[str], draw: Callable[[], str]) -> str:
+def note_id(kind: NoteKind, nugget: str, draw: Callable[[], str], *taken: Container[str]) -> str:
     """A new id; `draw` gives 8 hex digits and is asked again while its answer is taken."""
-    while (drawn := f"{kind}-{nugget}-{draw()}") in taken:
-        pass
-    return drawn
+    while True:
+        drawn = f"{kind}-{nugget}-{draw()}"
+        if not any(drawn in ids for ids in taken):
+            return drawn
 
 
 def new_note(

@@ -179,14 +179,11 @@ class OperationChanges:
         name: str,
         nugget: str | None,
         expected: "str | datetime | None",
+        edit: notes_and_links.NoteEdit,
         given: GraphNoteMetaInput,
-        *,
-        content: str | None,
-        title: str | None,
-        tags: Iterable[str] | None,
-        hidden: bool | None,
         context: WritingContext = NO_CONTEXT,
     ) -> tuple[Changes, WrittenNote]:
+        content, title, tags, hidden = edit
         note = self._resolve_note(name, nugget, hidden is False, follow_merges=hidden is None)
         if expected is not None:
             refuse_if_changed(note, expected)
@@ -194,15 +191,8 @@ class OperationChanges:
             self._readings.check(self._client.session, note)
         self._refuse_unfit_edit(note, title, content, tags or ())
         is_new = title not in (None, note.title) or content not in (None, note.content)
-        after = notes_and_links.edit_note(
-            note,
-            now=self._now,
-            content=content,
-            title=title,
-            tags=tags,
-            hidden=hidden,
-            given=self._attribute_change(note, given, is_new=is_new),
-        )
+        given_now = self._attribute_change(note, given, is_new=is_new)
+        after = notes_and_links.edit_note(note, now=self._now, given=given_now, **edit._asdict())
         changes, after = self._supersede(self._replace_note(note, after), after, given)
         return self._finish(changes, WrittenNote.from_note(after, replaced=note), context)
 
@@ -355,7 +345,7 @@ class OperationChanges:
             tags=tags,
             given=attribute_text(self._client, given, is_new=True),
             now=self._now,
-            note_id=notes_and_links.note_id(kind, nugget, self._state.notes, self._draw),
+            note_id=notes_and_links.note_id(kind, nugget, self._draw, self._state.notes),
             project=self._project,
             created_at=created_at,
             at_work=self._client.at_work,

@@ -126,23 +126,14 @@ def merge_results(
     return list(islice(merged, most))
 
 
-def join_revisions(private: int, team: int) -> int:
+def join_revisions(private: int, team: int = 0) -> int:
     return private * _PRIVATE + team
 
 
 def split_revision(revision: int) -> tuple[int, int]:
-    """The revisions of the private shelf and of the team's."""
+    """The revisions of the private shelf and of the team's; the first is 0 for a commit of the
+    team."""
     return divmod(revision, _PRIVATE)
-
-
-def number_private(revision: int) -> int:
-    """How a commit of the private shelf is called."""
-    return revision * _PRIVATE
-
-
-def private_number(revision: int) -> int:
-    """Which commit of the private shelf is meant; 0: it is one of the team's."""
-    return revision // _PRIVATE
 
 
 def number_commits(commits: Iterable[AnyCommit]) -> list[AnyCommit]:
@@ -167,13 +158,13 @@ def by_time(private: Iterable[AnyCommit], team: Iterable[AnyCommit]) -> list[Any
 
 
 def _number_commit(commit: AnyCommit) -> AnyCommit:
-    commit = commit._replace(revision=number_private(commit.revision))
+    commit = commit._replace(revision=join_revisions(commit.revision))
     if isinstance(commit, CommitSummary):
         return commit._replace(action=_number_action(commit.action))
     action = _number_action(commit.changes.action)
     return commit._replace(
         changes=commit.changes._replace(action=action),
-        left=tuple(n._replace(revision=number_private(n.revision)) for n in commit.left),
+        left=tuple(n._replace(revision=join_revisions(n.revision)) for n in commit.left),
     )
 
 
@@ -181,7 +172,7 @@ def _number_action(action: str) -> str:
     number = action.removeprefix(_UNDO)
     if number == action or not number.isdigit():
         return action
-    return f"{_UNDO}{number_private(int(number))}"
+    return f"{_UNDO}{join_revisions(int(number))}"
 
 
 # --- the table ------------------------------------------------------------------------------------
@@ -247,6 +238,7 @@ class Request(NamedTuple):
     row: Operation
     args: tuple[Any, ...] = ()
     options: Mapping[str, Any] = NO_EXTRA
+    names: tuple[str, ...] = ()  # of the arguments that the method has, beside self
 
     @property
     def is_preview(self) -> bool:
@@ -257,31 +249,20 @@ class Request(NamedTuple):
         found = getattr(shelf, self.row.name)
         return found(*self.args, **self.options) if callable(found) else found
 
-    def argument(self, shelf: type, name: str) -> Any:
-        """What is given for an argument of the method of this class; None if nothing is."""
-        place = self._names(shelf).index(name)
-        return self.args[place] if place < len(self.args) else self.options.get(name)
+    def argument(self, name: str) -> Any:
+        """What is given for an argument; None if nothing is, or there is no such one."""
+        given = dict(zip(self.names, self.args, strict=False))
+        return given.get(name, self.options.get(name) if name in self.names else None)
 
-    def has_argument(self, shelf: type, name: str) -> bool:
-        return callable(getattr(shelf, self.row.name)) and name in self._names(shelf)
+    def metadata(self) -> dict[str, Any]:
+        """What is given beyond the arguments that the method names."""
+        return {name: value for name, value in self.options.items() if name not in self.names}
 
-    def metadata(self, shelf: type) -> dict[str, Any]:
-        """What is given beyond the arguments that the method of this class names."""
-        named = self._names(shelf)
-        return {name: value for name, value in self.options.items() if name not in named}
-
-    def with_arguments(self, shelf: type, **changed: Any) -> "Request":
+    def with_arguments(self, **changed: Any) -> "Request":
         args = tuple(
-            changed.pop(name, value)
-            for name, value in zip(self._names(shelf), self.args, strict=False)
+            changed.pop(name, value) for name, value in zip(self.names, self.args, strict=False)
         )
         return self._replace(args=args, options={**self.options, **changed})
-
-    def _names(self, shelf: type) -> tuple[str, ...]:
-        """The names of the arguments of the method of this class, beside self."""
-        code = getattr(shelf, self.row.name).__code__
-        names: tuple[str, ...] = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
-        return names
 
 
 def method_of(row: Operation, on_shelf: Any) -> Any:
@@ -289,10 +270,12 @@ def method_of(row: Operation, on_shelf: Any) -> Any:
     shelf; an attribute, if that is what it is there."""
     if isinstance(on_shelf, property):
         return property(lambda self: self._answer(Request(row)))
+    code = on_shelf.__code__
+    names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
 
     @wraps(on_shelf)
     def run(self: Any, *args: Any, **options: Any) -> Any:
-        return self._answer(Request(row, args, options))
+        return self._answer(Request(row, args, options, names))
 
     return run
 
@@ -421,9 +404,7 @@ _ROWS = (
     Operation("working_folder", "read", "here", "team"),
     Operation("project_of", "read", "here", NOT_SERVED),
     Operation("recognition", "read", "here", "team"),
-    Operation("known_location", "read", "here", NOT_SERVED),
     Operation("record_location", "act", "called", NOT_SERVED),
-    Operation("forget_recognition", "read", "here", NOT_SERVED),
     Operation("projects", "read", "called", Both(add_projects)),
     Operation("move_project", "act", "called", NOT_SERVED),
     Operation("join_project", "act", "called", NOT_SERVED),

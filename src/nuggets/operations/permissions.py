@@ -4,7 +4,7 @@ Every door names its client (`COMMAND`, `PAGE`, `AGENT`, `HOOK`); the rules are 
 `operation_changes`, never in a door.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from nuggets.domain import times
@@ -59,6 +59,11 @@ AGENT = Client(
     reads_first=True,
     compares_all=True,
 )
+
+
+def named_client(client: str | Client, *, at_work: bool) -> Client:
+    """A client with rules of its own, or a program of this name without any."""
+    return client if isinstance(client, Client) else Client(client, at_work=at_work)
 
 
 def name_agent(client: Client, agent: str) -> Client:
@@ -127,9 +132,12 @@ class ReadingRecord:
 
     def add(self, session: str, note: MemoryNote, start: int, end: int) -> None:
         """Record that the client was shown, or wrote, this part of the note's text."""
-        before = self._readings.get((session, note.id))
-        until = before.until if before and before.text == hash(note.content) else 0
-        self._keep(session, note, max(until, end) if start <= until else until)
+        before, text = self._readings.pop((session, note.id), None), hash(note.content)
+        until = before.until if before and before.text == text else 0
+        until = max(until, end) if start <= until else until
+        self._readings[session, note.id] = _Reading(text, until)
+        if len(self._readings) > NOTES_KEPT:
+            del self._readings[next(iter(self._readings))]
 
     def check(self, session: str, note: MemoryNote) -> None:
         """Refuse to replace what was not read, or not as it is now."""
@@ -146,12 +154,6 @@ class ReadingRecord:
                 f"{reading.until} at most: the rest would be lost. get_note it to the end first, "
                 "or create_note what is new"
             )
-
-    def _keep(self, session: str, note: MemoryNote, until: int) -> None:
-        self._readings.pop((session, note.id), None)
-        self._readings[session, note.id] = _Reading(hash(note.content), until)
-        if len(self._readings) > NOTES_KEPT:
-            del self._readings[next(iter(self._readings))]
 
 
 def refuse_if_changed(note: MemoryNote, read_at: "str | datetime") -> None:
@@ -304,10 +306,10 @@ def list_members(marks: Mapping[str, Any]) -> list[MemberStatus]:
     ]
 
 
-def refuse_private(is_team: Callable[[], bool], notes: Iterable[MemoryNote]) -> None:
+def refuse_private(marks: Mapping[str, Any], notes: Iterable[MemoryNote]) -> None:
     """What is private to one person must not get onto a team's shelf, by whatever door."""
     private = next((note for note in notes if is_private(note)), None)
-    if private is not None and is_team():
+    if private is not None and is_team(marks):
         raise InvalidInput(
             f"all members of the team read this shelf, and a memory of scope {private.scope} is "
             "private to one person. Give it scope project or shared, or store it through the "

@@ -7,7 +7,7 @@ id); only what changed since then is taken over, and what the person changed sta
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nuggets.domain import codec
@@ -126,24 +126,8 @@ def parse_file(name: str, raw: bytes, project: str, now: str) -> MemoryNote:
     return note
 
 
-def plan_intake(
-    state: State,
-    project: str,
-    notes: Iterable[MemoryNote],
-    unread: Iterable[str],
-    base: Base,
-    now: str,
-    find_anchors: FindAnchors,
-) -> SharingPlan:
-    """Take over what the repository's memories say since both sides last agreed.
-
-    `unread`: names of files that are there and could not be read.
-    """
-    return _Intake(state, project, base, now, find_anchors).plan(list(notes), set(unread))
-
-
-class _Intake:
-    """One pass over the files."""
+class RepositoryIntake:
+    """Takes over what a repository's memories say since both sides last agreed: one pass."""
 
     def __init__(
         self, state: State, project: str, base: Base, now: str, find_anchors: FindAnchors
@@ -162,10 +146,11 @@ class _Intake:
         self._updated: list[MemoryNote] = []
         self._problems: list[str] = []
 
-    def plan(self, notes: list[MemoryNote], unread: set[str]) -> SharingPlan:
+    def plan(self, notes: Sequence[MemoryNote], unread: Iterable[str]) -> SharingPlan:
+        """`unread`: names of files that are there and could not be read."""
         for note in notes:
             self._take(note)
-        retired = self._retire({note.id for note in notes} | unread)
+        retired = self._retire({*(note.id for note in notes), *unread})
         new_nuggets = tuple(map(NuggetConfig, self._names.new))
         changes = Changes(put=tuple(self._put.values()), put_nuggets=new_nuggets)
         came = SyncResult(tuple(self._added), tuple(self._updated), tuple(retired))

@@ -12,7 +12,7 @@ from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from nuggets.encoder.text_encoder import Encoder, NearestNotes
+    from nuggets.encoder.text_encoder import NearestNotes
     from nuggets.encoder.vector_index import VectorIndex
     from nuggets.operations.transactions import Transactions, View
     from nuggets.search.encoder_signal import Meaning, Similarity
@@ -194,5 +194,5 @@ class ShelfEncoder:
                 waits = not self._has_vectors or indexes[INDEX].counts.waiting
             if waits:
                 self.update(seconds, lambda text: None)
-            with self._transactions.reading_indexes() as view:
+            with self._transactions.reading(flush=False) as view:
                 view.indexes[INDEX].keep_sketches()

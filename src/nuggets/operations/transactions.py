@@ -13,17 +13,16 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nuggets import encoder
-from nuggets.domain.marks import UNFINISHED_PURGE, unfinished_purge
 from nuggets.domain.records import NO_CHANGES, Changes, Touch
-from nuggets.domain.state import Database, State, read_marks
+from nuggets.domain.state import Database, State
 from nuggets.errors import Conflict, NuggetsError, StoreBusy, opened_before_fork
 from nuggets.facts import schema as fact_schema
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.permissions import TEAM, is_team, refuse_private
+from nuggets.operations.permissions import refuse_private
 from nuggets.search.search_index import TABLES as SEARCH_TABLES
 from nuggets.search.search_index import SearchIndex
 from nuggets.stores.sql.schema import IndexKind
@@ -120,13 +119,12 @@ class Transactions:
         self._batch: Batch | None = None  # the outermost one
         self._batch_has_written = False
         self._has_read = False
-        self._is_team: bool | None = None  # whether the shelf is one, if that was asked
         self._own = threading.local()
         self.lock = threading.RLock()  # guards unsaved changes; never waits for the store
         self._writing = threading.RLock()  # one writer of this process at a time
         self._waiting_touches: list[Touch] = []
         self._guest_touches: list[Touch] = []  # recalls by other tasks than the batch's owner
-        self._readers = 0  # nested; under the lock
+        self._is_reading = False  # under the lock
 
     @property
     def store(self) -> "Store":
@@ -146,8 +144,9 @@ class Transactions:
 
     @contextmanager
     def _view(self) -> Iterator[View]:
+        """Inside `reading` of the store."""
         current = self._current()
-        with current.reading():
+        with nullcontext() if current is self._store else current.reading():
             yield View(current.state, current.indexes)
 
     # --- reading ----------------------------------------------------------------------------
@@ -157,49 +156,32 @@ class Transactions:
         """A view of one revision, which does not change inside. Never waits for a writer.
 
         Recalls that are reported inside (`touch`) are counted when it ends. `flush`: notes that
-        earlier queries have shown are written first.
+        earlier queries have shown are written first; a query to an index does without.
         """
         store = self.store
         with self.lock:
-            if self._readers:  # nested: the same revision, and the lock is held already
-                current = self._current()
-                yield View(current.state, current.indexes)
+            if self._is_reading:  # nested: the same revision, and the lock is held already
+                with self._view() as view:
+                    yield view
                 return
         if flush:
             store.flush_touches()
-        with self._first_turn() as end_turn, self.lock, store.reading():
-            self._has_read = True
-            end_turn()
-            with self._touch_scope(), self._view() as view:
-                yield view
-
-    @contextmanager
-    def _first_turn(self) -> Iterator[Callable[[], None]]:
-        """The first read may import edited files or migrate tables, so it waits for writers; not
-        beyond its beginning, which the caller tells."""
-        with ExitStack() as turn:
-            if not self._has_read:
-                turn.enter_context(self._writer_turn())
-            yield turn.close
-
-    def reading_indexes(self) -> AbstractContextManager[View]:
-        """The same for queries to an index. Notes that earlier queries have shown need not be
-        written first."""
-        return self.reading(flush=False)
-
-    @contextmanager
-    def _touch_scope(self) -> Iterator[None]:
-        self._readers += 1
-        try:
-            yield
-        finally:
-            self._readers -= 1
-            if not self._readers:
-                touches, self._waiting_touches = tuple(self._waiting_touches), []
-                if touches:
-                    self._count(touches)
-                elif self.store.has_unsaved:
-                    self.store.touch(())
+        with ExitStack() as first_turn:
+            if not self._has_read:  # it may import edited files, so its beginning waits for writers
+                first_turn.enter_context(self._writer_turn())
+            with self.lock, store.reading():
+                self._has_read = self._is_reading = True
+                first_turn.close()
+                try:
+                    with self._view() as view:
+                        yield view
+                finally:
+                    self._is_reading = False
+                    touches, self._waiting_touches = tuple(self._waiting_touches), []
+                    if touches:
+                        self._count(touches)
+                    elif store.has_unsaved:
+                        store.touch(())
 
     def touch(self, touches: tuple[Touch, ...]) -> None:
         """Count recalls at the end of `reading`, without waiting for a writer."""
@@ -242,11 +224,7 @@ class Transactions:
 
     def _finish_interrupted_purge(self) -> None:
         """Inside the lock. A failure is told by the shelf's warnings; the write goes on."""
-        if self._batch is not None:
-            return
-        marks = read_marks(self.store.state.marks, (UNFINISHED_PURGE, TEAM))
-        self._is_team = is_team(marks)
-        if unfinished_purge(marks):
+        if self._batch is None and self.store.has_unfinished_purge:
             with suppress(NuggetsError, OSError):
                 self._finish_purge()
 
@@ -277,25 +255,15 @@ class Transactions:
         self.store.flush_touches()
         with self._writer_turn(), self.store.exclusive(), self.lock:
             self._has_read = True
-            if self._batch is None:
-                self._is_team = None
             current = self._current()
             with nullcontext() if current is self.store else current.reading():
                 yield current.state
 
     def write(self, changes: Changes) -> None:
         """Must be called inside `exclusive`."""
-        refuse_private(self._is_of_team, changes.put)
+        refuse_private(self.store.state.marks, changes.put)
         self._own.revision = self.store.write(changes)
-        if self._batch is None:
-            self._is_team = None  # once the lock is let go anyone may add a member
         self._batch_has_written = self._batch is not None
-
-    def _is_of_team(self) -> bool:
-        """Inside the lock."""
-        if self._is_team is None:
-            self._is_team = is_team(self.store.state.marks)
-        return self._is_team
 
     @property
     def own_revision(self) -> int:
@@ -313,8 +281,6 @@ class Transactions:
                     self._has_read = True
             outer, unsaved_before = self._batch, list(self._unsaved or ())
             self._batch = outer or Batch.begin()
-            if outer is None:
-                self._is_team = None
             try:
                 if self._unsaved is None:
                     with self.store.batch():

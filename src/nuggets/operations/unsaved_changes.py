@@ -14,7 +14,6 @@ from nuggets.domain.state import (
     apply_touch,
     facts_with_key,
     merge_changes,
-    read_marks,
     with_recalls_of,
 )
 from nuggets.errors import Conflict, NotFound
@@ -209,7 +208,7 @@ def _values(state: State, keys: Iterable[Key]) -> dict[Key, Any]:
     values = {
         "note": state.notes.many(names["note"]),
         "nugget": state.nuggets if names["nugget"] else {},
-        "mark": read_marks(state.marks, names["mark"]) if names["mark"] else {},
+        "mark": state.marks,
     }
     return {(kind, name): values[kind].get(name) for kind in names for name in names[kind]}
 

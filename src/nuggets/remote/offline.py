@@ -34,7 +34,6 @@ from nuggets.filesystem.atomic_files import (
 )
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.argument_checks import checked_note, checked_nugget, valid_records
 from nuggets.operations.idempotent_calls import SLOTS
 from nuggets.remote import TokenRefused
 from nuggets.shelf import NuggetShelf
@@ -124,22 +123,17 @@ class CallQueue:
         """
         with self._lock("sending.lock", waits=False) as is_ours:
             for call in self.waiting() if is_ours else ():
+                refusal = None
                 try:
                     post(call.message)
                 except (StoreError, TokenRefused):  # the server's problem, not the call's
                     raise
                 except NuggetsError as problem:
                     _write(self._rejected, call.id, call._replace(reason=str(problem)))
-                    self.finish(call)
-                    yield call, problem
-                else:
-                    self.finish(call)
-                    yield call, None
-
-    def finish(self, call: WaitingCall) -> None:
-        """It was delivered."""
-        with self._lock():
-            _remove(self._waiting, call)
+                    refusal = problem
+                with self._lock():
+                    _remove(self._waiting, call)
+                yield call, refusal
 
     def drop(self, name: str) -> WaitingCall:
         """Give up a call, named by the beginning of its id: one that waits, or a rejected one."""
@@ -177,16 +171,16 @@ def _calls(folder: str) -> dict[str, WaitingCall]:
     with suppress(FileNotFoundError):
         for name in sorted(os.listdir(folder)):
             with suppress(ValueError, RecursionError, LookupError, TypeError):
-                entry = {} if is_leftover(name) else json.loads(_read(folder, name))
+                entry = (
+                    {}
+                    if is_leftover(name)
+                    else json.loads(read_if_plain(os.path.join(folder, name)))
+                )
                 message = entry["message"]
                 message = {**message, "args": [*message["args"]]}
                 message["caller"] = {**message["caller"], "call": {**message["caller"]["call"]}}
                 calls[name] = WaitingCall(**{**entry, "message": message})
     return calls
-
-
-def _read(folder: str, name: str) -> bytes:
-    return read_if_plain(os.path.join(folder, name))
 
 
 def _write(folder: str, name: str, call: WaitingCall) -> None:
@@ -235,6 +229,8 @@ class LocalCopy(NuggetShelf):
         `here`: the place someone works in, as the server knows it. `tell`: is told of records that
         are left out, because no shelf could have made them.
         """
+        from nuggets.operations.note_completion import checked_nugget, valid_records
+
         index = remote.copy_index(most)
         wanted = list(index.notes)[:most]
         with self._transactions.reading() as view:
@@ -263,6 +259,8 @@ class LocalCopy(NuggetShelf):
 
 
 def _checked_with_nugget(names: Collection[str], note: MemoryNote) -> MemoryNote:
+    from nuggets.operations.note_completion import checked_note  # a refresh is rare
+
     checked = checked_note(note)
     if fold_case(checked.nugget_name) not in names:
         raise InvalidInput(f"note {note.id!r:.80}: there is no nugget {note.nugget_name!r:.80}")

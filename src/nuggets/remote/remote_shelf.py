@@ -6,11 +6,13 @@ from answers.
 """
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from nuggets.domain.times import duration
 from nuggets.errors import InvalidInput, NuggetsError, StoreError
 from nuggets.filesystem.atomic_files import private_directory, read_if_plain, replace_file
 from nuggets.filesystem.current_project import (
@@ -59,7 +61,7 @@ class RemoteShelf(NuggetShelf):
             parse_server_url(self._url),
             connect_seconds=HOOK_CONNECT_SECONDS if is_hook else CONNECT_SECONDS,
         )
-        self._queue = CallQueue(self._calls.url.directory)
+        self.queue = CallQueue(self._calls.url.directory)
         self._notices: list[str] = []  # views share it
         self._seen_moment = ""
         self._places: dict[str, Place | None] = {}
@@ -77,7 +79,7 @@ class RemoteShelf(NuggetShelf):
         if not request.row.text:
             return self._send(request)
         request = request._replace(options=_present(plain_keywords(request.options)))
-        text = request.argument(NuggetShelf, request.row.text[0])
+        text = request.argument(request.row.text[0])
         if name == "edit_note" and text is not None:
             request = self._with_reading(request)
         written = self._send(request)
@@ -90,13 +92,11 @@ class RemoteShelf(NuggetShelf):
         refuses if the note was changed since."""
         if not self._client.reads_first or self._readings is None:
             return edit
-        named, nugget, expected = (
-            edit.argument(NuggetShelf, name) for name in ("name", "nugget", "expected")
-        )
+        named, nugget, expected = map(edit.argument, ("name", "nugget", "expected"))
         note = self.get_note(named, nugget, None)
         self._readings.check(self._client.session, note)
         seen = expected or note.updated_at
-        return edit.with_arguments(NuggetShelf, name=note.id, expected=seen)
+        return edit.with_arguments(name=note.id, expected=seen)
 
     def _call(self, name: str, /, *args: Any, **options: Any) -> Any:
         return self._send(Request(OPERATIONS[name], args, options))
@@ -109,9 +109,9 @@ class RemoteShelf(NuggetShelf):
             "caller": encode(self._caller_for(request)),
         }
         try:
-            if not self._queue.is_empty:
+            if not self.queue.is_empty:
                 self._try_to_send()
-            if request.row.kind == "write" and not self._queue.is_empty:
+            if request.row.kind == "write" and not self.queue.is_empty:
                 raise Unreachable(f"{self.server} has not accepted the queued changes yet")
             return self._take_answer(request.row, self._post(request.row.kind, message))
         except Unreachable as problem:
@@ -144,7 +144,8 @@ class RemoteShelf(NuggetShelf):
         if not self._copy.copied_at:
             raise StoreError(f"{problem}; there is no copy of it on this machine yet") from None
         result = self._run_on_copy(copy, request)
-        self._tell(f"{problem}. This is from the local copy, which is {self._age_of_copy()} old")
+        age = duration(time.time() - copy.copied_at) or "less than a minute"
+        self._tell(f"{problem}. This is from the local copy, which is {age} old")
         return result
 
     def _write_without_server(
@@ -157,7 +158,7 @@ class RemoteShelf(NuggetShelf):
             caller = message["caller"]
             caller["call"] = {**caller["call"], "seen": self._last_moment()}
             call_id = str(caller["call"]["id"])
-            self._queue.add(WaitingCall(call_id, self._clock(), message))
+            self.queue.add(WaitingCall(call_id, self._clock(), message))
         self._tell(f"{problem}. This is queued, and sent when the server answers again")
         return result
 
@@ -170,7 +171,7 @@ class RemoteShelf(NuggetShelf):
     def send_waiting(self) -> int:
         """Send what waits, in order; how many calls the server took. `Unreachable` ends it."""
         taken = 0
-        for call, problem in self._queue.send(lambda message: self._post("write", message)):
+        for call, problem in self.queue.send(lambda message: self._post("write", message)):
             if problem is None:
                 taken += 1
                 continue
@@ -194,29 +195,15 @@ class RemoteShelf(NuggetShelf):
     def refresh_copy(self) -> int:
         """Send what waits, and bring the copy up to date; how many notes it holds."""
         most = self.settings["offline_notes"]
-        if not self._queue.is_empty:
+        if not self.queue.is_empty:
             self.send_waiting()
-        if not most or not self._queue.is_empty:
+        if not most or not self.queue.is_empty:
             return 0
-        return self._copy.refresh(self, most, self.known_location(), self._tell)
-
-    @property
-    def queue(self) -> CallQueue:
-        return self._queue
+        return self._copy.refresh(self, most, self._known_location(), self._tell)
 
     @cached_property
     def _copy(self) -> LocalCopy:
         return LocalCopy(self._calls.url.directory, short_lived=True, project="")
-
-    def _age_of_copy(self) -> str:
-        import time
-
-        seconds = max(0.0, time.time() - self._copy.copied_at)
-        for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
-            if seconds >= length:
-                number = int(seconds // length)
-                return f"{number} {unit}{'' if number == 1 else 's'}"
-        return "less than a minute"
 
     def _tell(self, text: str) -> None:
         if text not in self._notices:
@@ -261,7 +248,7 @@ class RemoteShelf(NuggetShelf):
 
     def _caller_for(self, request: Request) -> Caller:
         row = request.row
-        given = [request.argument(NuggetShelf, name) for name in row.text]
+        given = [request.argument(name) for name in row.text]
         text, title = given or ("", "")
         has_text = isinstance(text, str) and text and isinstance(title, str | None)
         is_write = row.kind == "write"
@@ -271,7 +258,7 @@ class RemoteShelf(NuggetShelf):
             None if self._named_project is not None else self._place,
             self._anchors(text, title or "") if has_text else (),
             tuple(self._draw() for _ in range(_DIGITS)) if is_write else (),
-            Call(*self._queue.number_call(), os.urandom(8).hex()) if is_write else None,
+            Call(*self.queue.number_call(), os.urandom(8).hex()) if is_write else None,
         )
 
     @property
@@ -312,12 +299,12 @@ class RemoteShelf(NuggetShelf):
     def join_project(self, name: StrPath, *, dry_run: bool = False) -> Any:
         done = self._call("join_project", path_text(name), dry_run=dry_run)
         if not dry_run:
-            self.forget_recognition()
+            self._forget_recognition()
         return done
 
     def leave_project(self) -> str:
         own = str(self._call("leave_project"))
-        self.forget_recognition()
+        self._forget_recognition()
         return own
 
     def move_project(
@@ -334,7 +321,7 @@ class RemoteShelf(NuggetShelf):
             self._call("record_location")
             self._recognition = None
 
-    def known_location(self) -> Location | None:
+    def _known_location(self) -> Location | None:
         place = self._place
         return place.location._replace(project=self.project) if place else None
 

@@ -88,16 +88,12 @@ from nuggets.operations.argument_checks import (
     StrPath,
     checked_metadata,
     checked_moment,
-    checked_note,
-    checked_nugget,
     checked_query,
     checked_question,
     checked_session,
-    notes_from_json,
     path_text,
-    valid_records,
 )
-from nuggets.operations.permissions import Client, checked_member_name
+from nuggets.operations.permissions import Client, checked_member_name, named_client
 from nuggets.operations.project_identity import (
     Location,
     Recognition,
@@ -216,7 +212,7 @@ class NuggetShelf:
         self._folder = folder
         self._records_location = records_location
         self._recognition: Recognition | None = None
-        self._client = _client(client, at_work)
+        self._client = named_client(client, at_work=at_work)
         self._readings = permissions.ReadingRecord() if self._client.reads_first else None
         self._clock = clock
         self._draw = draw
@@ -263,7 +259,7 @@ class NuggetShelf:
     def snapshot(self) -> Iterator[None]:
         """Everything read inside comes from one revision, and a repeated query is parsed once.
         Write nothing inside."""
-        with self._transactions.reading_indexes():
+        with self._transactions.reading(flush=False):
             yield
 
     def needs_migration(self) -> bool:
@@ -319,7 +315,7 @@ class NuggetShelf:
 
     def for_client(self, client: str | Client, *, at_work: bool = False) -> Self:
         """The same shelf for another client of this process, on the same store."""
-        client = _client(client, at_work)
+        client = named_client(client, at_work=at_work)
         if client.reads_first and self._readings is None:
             self._readings = permissions.ReadingRecord()
         return self._view_with(_client=client)
@@ -429,7 +425,6 @@ class NuggetShelf:
         """Store a fact, in a nugget that is made if need be; a known key gets the new value, and
         `replaced` is the fact as it was before."""
         metadata, context = checked_metadata(meta), self._writing_context(value, key)
-        _infer_beforehand(value)
         fact = self._update("remember", lambda d: d.remember(nugget, key, value, metadata, context))
         self.record_reading(fact)
         return fact
@@ -483,7 +478,7 @@ class NuggetShelf:
             )
 
     def _find_fact(self, query: str, nugget: str | None) -> RecallResult:
-        with self._transactions.reading_indexes() as view:
+        with self._transactions.reading(flush=False) as view:
             if nugget is not None:
                 nugget = argument_checks.require_nugget(view.state.nuggets, nugget).name
             least = self.settings["recall_min_probability"]
@@ -503,9 +498,6 @@ class NuggetShelf:
         if not query.strip():
             return RecallResult(), ()
 
-        def was_seen(result: SearchNotesResult) -> bool:
-            return is_seen_file(result.note)
-
         with self.snapshot():
             recall = self.recall(query, nugget, session)
             if recall.found:
@@ -513,9 +505,10 @@ class NuggetShelf:
             filters = NoteFilterOptions(nugget=nugget)
             most = max(limit, RESULTS_COMPARED)
             results = self._find_notes(query, most, filters)
-            if any(map(was_seen, results)):  # all of them may be called alike
+            if any(is_seen_file(result.note) for result in results):  # maybe called alike
                 results = self._find_notes(query, most + FILES_SEEN, filters)
-            marked = mark_clear_answer(sorted(results, key=was_seen), self.project)
+            seen_last = sorted(results, key=lambda result: is_seen_file(result.note))
+            marked = mark_clear_answer(seen_last, self.project)
             if marked and marked[0].note.kind == "fact":  # recall refused it: the key is another
                 marked[0] = marked[0]._replace(clear_answer=False)
             with_a_word = (
@@ -557,7 +550,6 @@ class NuggetShelf:
         `created_at`, for imports: a datetime, or the time as text.
         """
         metadata, tags = checked_metadata(meta), checked_tags(tags)
-        _infer_beforehand(content)
         context = self._writing_context(content, title)
         note = self._update(
             "create_note",
@@ -618,23 +610,15 @@ class NuggetShelf:
         `expected`: the `updated_at` that the editor saw; `Conflict` if someone changed the note
         since.
         """
+        from nuggets.operations.notes_and_links import NoteEdit
+
         if hidden is not None:
             check_flag(hidden, "hidden")
         given, own = checked_metadata(meta), None if tags is None else checked_tags(tags)
+        edit = NoteEdit(content, title, own, hidden)
         context = self._writing_context(content, title or "")
         note = self._update(
-            "edit_note",
-            lambda d: d.edit_note(
-                name,
-                nugget,
-                expected,
-                given,
-                content=content,
-                title=title,
-                tags=own,
-                hidden=hidden,
-                context=context,
-            ),
+            "edit_note", lambda d: d.edit_note(name, nugget, expected, edit, given, context)
         )
         if content is not None:
             self.record_reading(note)
@@ -726,7 +710,7 @@ class NuggetShelf:
     def _find_notes(
         self, query: str, most: int, filters: NoteFilterOptions, *, by_meaning: bool = False
     ) -> Sequence[SearchNotesResult]:
-        with self._transactions.reading_indexes() as view:
+        with self._transactions.reading(flush=False) as view:
             if filters.nugget is not None:
                 argument_checks.require_nugget(view.state.nuggets, filters.nugget)
             meaning = self._comparison(view) if by_meaning else None
@@ -751,7 +735,7 @@ class NuggetShelf:
         """Why a note has its score for a query. `include_hidden`: as in that search."""
         query, note_id = checked_query(query), storable(note_id, "the id of a note")
         check_flag(include_hidden, "include_hidden")
-        with self._transactions.reading_indexes() as view:
+        with self._transactions.reading(flush=False) as view:
             return view.search.explain(query, note_id, include_hidden)
 
     def namesakes(self, note: MemoryNote) -> Sequence[MemoryNote]:
@@ -1084,17 +1068,18 @@ class NuggetShelf:
         time. Notes and nuggets that could not have been made here are left out and named
         (`Intake.refused`).
         """
+        from nuggets.operations import note_completion as records
         from nuggets.operations.shelf_import import OtherShelf
 
         refused: tuple[str, ...] = ()
         if isinstance(source, NuggetShelf):
             stored = source._history.as_other()
-            notes, invalid_notes = valid_records(stored.notes, checked_note)
-            nuggets, invalid_nuggets = valid_records(stored.nuggets, checked_nugget)
+            notes, invalid_notes = records.valid_records(stored.notes, records.checked_note)
+            nuggets, invalid_nuggets = records.valid_records(stored.nuggets, records.checked_nugget)
             other_shelf = OtherShelf(notes, nuggets, stored.past)
             refused = invalid_nuggets + invalid_notes
         else:
-            notes, refused = notes_from_json(source, self._clock(), self._draw)
+            notes, refused = records.notes_from_json(source, self._clock(), self._draw)
             other_shelf = OtherShelf(notes)
         if self.is_team:
             visible, private = permissions.without_private(other_shelf.notes)
@@ -1361,7 +1346,7 @@ class NuggetShelf:
                 lambda: (Changes(marks={here.mark: here.to_json()}), None),
             )
 
-    def known_location(self) -> "Location | None":
+    def _known_location(self) -> "Location | None":
         """What is known of the place that the project was recognized by."""
         if not self.project or self._recognition is None:
             return None
@@ -1369,7 +1354,7 @@ class NuggetShelf:
             return self._recognition.location
         return with_evidence(self._recognition.location, self._url)
 
-    def forget_recognition(self) -> None:
+    def _forget_recognition(self) -> None:
         """Recognize the project again when it is next asked for, because its record has changed."""
         self._project, self._recognition = self._named_project, None
 
@@ -1459,7 +1444,7 @@ class NuggetShelf:
 
         move = self._update("join_project", decide, dry_run=dry_run)
         if not dry_run:
-            self.forget_recognition()
+            self._forget_recognition()
         return move
 
     def leave_project(self) -> str:
@@ -1470,11 +1455,11 @@ class NuggetShelf:
         own = here.path if here.path not in taken else distinct_id(here.path, self._draw())
         left = here._replace(project=own, resembles="")
         self._update("leave_project", lambda _: (Changes(marks={here.mark: left.to_json()}), None))
-        self.forget_recognition()
+        self._forget_recognition()
         return own
 
     def _require_location(self) -> "Location":
-        here = self.known_location()
+        here = self._known_location()
         if here is None:
             raise NotFound("there is no project here: this folder holds everything; name another")
         return here
@@ -1622,12 +1607,8 @@ class NuggetShelf:
     def _find_anchors(self, state: State, note: MemoryNote, text: str) -> "tuple[Anchor, ...]":
         """What a text names of the files of a note's project, as far as they are at hand. Asked
         inside a transaction."""
-        if not note.project or self._client.is_remote or self._caller is not None:
-            return ()
-        recorded = recorded_locations(state.marks)
-        places = [place.path for place in recorded if place.project == note.project]
-        root = self._root_at(places or [note.project])
-        if not root:
+        root = "" if self._has_no_files else self._root_of(note.project, state)
+        if not note.project or not root:
             return ()
         from nuggets.filesystem.anchors import make_anchors
 
@@ -1637,12 +1618,23 @@ class NuggetShelf:
         """Where the files lie that memories of a project name, by default of this one: in the
         checkout someone works in, else in that of the project; "" if there is none, or if they
         are elsewhere."""
-        if self._client.is_remote or self._caller is not None:
+        if self._has_no_files:
             return ""
-        location = self.location
-        if project is not None and project != self.project:
-            location = self._location_of(project)
-        return self._root_at([location]) if location else ""
+        if project in (None, self.project):
+            return self._root_at([self.location]) if self.location else ""
+        with self._transactions.reading() as view:
+            return self._root_of(project, view.state)
+
+    @property
+    def _has_no_files(self) -> bool:
+        """Are the files that memories name on another machine?"""
+        return self._client.is_remote or self._caller is not None
+
+    def _root_of(self, project: str, state: State) -> str:
+        """The same of the places where a project was seen, or else of the one that is its id."""
+        recorded = recorded_locations(state.marks)
+        places = [place.path for place in recorded if place.project == project]
+        return self._root_at(places or [project])
 
     def _root_at(self, locations: Sequence[str]) -> str:
         """The folder of a project's files, in the checkout someone works in if that is one of its
@@ -1651,12 +1643,6 @@ class NuggetShelf:
         is_here = current_project(folder) in locations
         root = checkout_root(folder) if is_here else root_of(locations[0])
         return root if os.path.isdir(root) else ""
-
-    def _location_of(self, project: str) -> str:
-        """Where a project was seen last, or first, which is its id."""
-        with self._transactions.reading() as view:
-            places = recorded_locations(view.state.marks)
-        return next((place.path for place in places if place.project == project), project)
 
     def find_moved_files(self, note: MemoryNote) -> Mapping[str, str]:
         """Where files of this project went that a memory names: new paths by old ones. Asks git."""
@@ -1762,7 +1748,7 @@ class NuggetShelf:
         encoder is installed. Loads the encoder even where searches do without it."""
         if not self.has_encoder:
             return None
-        with self._transactions.reading_indexes() as view:
+        with self._transactions.reading(flush=False) as view:
             return self._encoder.find_nearest(view, text, count)
 
     def install_encoder(
@@ -1865,7 +1851,7 @@ class NuggetShelf:
         plain = not self._client.compares_all
         if self._transactions.defers_writes or not may_state_rule(text, title, plain=plain):
             return ()
-        with self._transactions.reading_indexes() as view:
+        with self._transactions.reading(flush=False) as view:
             query = f"{title}\n{text}"[:RULE_CHARACTERS]
             results = view.search.search(query, RIVALS, NO_FILTERS, self.project)
             return [result.note.id for result in results]
@@ -1918,18 +1904,6 @@ def promote_facts(shelf: NuggetShelf, path: StrPath | None = None) -> int:
     return shelf.promote(path)
 
 
-def _client(client: str | Client, at_work: bool) -> Client:
-    return client if isinstance(client, Client) else Client(client, at_work=at_work)
-
-
 def _oldest_first(notes: Iterable[MemoryNote]) -> list[MemoryNote]:
     """Notes by age; imported and undone notes are older than their place in the table."""
     return sorted(notes, key=lambda note: note.created_at)
-
-
-def _infer_beforehand(content: str) -> None:
-    """Analyze a long text before the lock is taken; the result is cached."""
-    from nuggets.operations.metadata_inference import content_tags
-
-    if isinstance(content, str):  # else deciding refuses it
-        content_tags(content)

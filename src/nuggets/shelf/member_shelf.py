@@ -49,16 +49,13 @@ from nuggets.operations.operation_table import (
     merge_results,
     method_of,
     number_commits,
-    number_private,
-    private_number,
     split_revision,
 )
-from nuggets.operations.permissions import Client, allows, is_of_member, name_member
+from nuggets.operations.permissions import Client, allows, is_of_member, name_member, named_client
 from nuggets.shelf import NuggetShelf
 from nuggets.shelf.nugget import Nugget
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
     from datetime import datetime
     from typing import Unpack
 
@@ -92,9 +89,7 @@ class MemberShelf(NuggetShelf):
         return view
 
     def for_client(self, client: str | Client, *, at_work: bool = False) -> Self:
-        if not isinstance(client, Client):
-            client = Client(client, at_work=at_work)
-        named = name_member(client, self.member.name)
+        named = name_member(named_client(client, at_work=at_work), self.member.name)
         return self._view_of(self._team.for_client(named), self._private.for_client(named))
 
     def for_caller(self, caller: Caller) -> Self:
@@ -162,7 +157,7 @@ class MemberShelf(NuggetShelf):
         after = side.own_revision
         if after != before:
             is_own = side is self._private
-            self._own_revisions[0] = number_private(after) if is_own else after
+            self._own_revisions[0] = join_revisions(after) if is_own else after
         return result
 
     def _answer(self, request: Request) -> Any:
@@ -171,8 +166,8 @@ class MemberShelf(NuggetShelf):
         if isinstance(how, Refused):
             raise NotAllowed(f"{row.name} is not served to members: {how.reason}")
         self._require_role(request)
-        if request.has_argument(NuggetShelf, "session") and not self._may_count:
-            request = request.with_arguments(NuggetShelf, session=None)
+        if "session" in request.names and not self._may_count:
+            request = request.with_arguments(session=None)
         ask = request.run_on
         if isinstance(how, Fixed):
             return how.answer
@@ -199,12 +194,11 @@ class MemberShelf(NuggetShelf):
 
     def _side_of_notes(self, request: Request, how: ByNotes) -> NuggetShelf:
         """The shelf of all notes that are named."""
-        has_nugget = request.has_argument(NuggetShelf, "nugget")
-        nugget = request.argument(NuggetShelf, "nugget") if has_nugget else None
-        named = (request.argument(NuggetShelf, name) for name in how.names)
+        nugget = request.argument("nugget")
+        named = map(request.argument, how.names)
         ids = (note.id if isinstance(note, MemoryNote) else note for note in named)
         side, *others = (self._side_of(name, nugget, archived=how.archived) for name in ids)
-        scope = metadata_from_kwargs(request.metadata(NuggetShelf)).scope
+        scope = metadata_from_kwargs(request.metadata()).scope
         if scope is not None and (scope in PRIVATE_SCOPES) != (side is self._private):
             raise InvalidInput(
                 "a memory does not change between your private shelf and the team's; store it "
@@ -353,23 +347,27 @@ class MemberShelf(NuggetShelf):
         return list(islice(newest_first, limit))
 
     def commit(self, revision: int) -> Commit:
-        own = private_number(revision)
-        if not own:
-            return hide_marks([self._team.commit(revision)])[0]
-        return number_commits([self._private.commit(own)])[0]
+        side, number = self._side_of_revision(revision)
+        return self._show(side, [side.commit(number)])[0]
 
     def changes_in_effect(self, since: int = 0) -> Sequence[Commit]:
-        own = private_number(since)
-        if not own:
-            return hide_marks(self._team.changes_in_effect(since))
-        return number_commits(self._private.changes_in_effect(own))
+        side, number = self._side_of_revision(since)
+        return self._show(side, side.changes_in_effect(number))
+
+    def _side_of_revision(self, revision: int) -> tuple[NuggetShelf, int]:
+        """The shelf of a commit, and what it is called there."""
+        own, team = split_revision(revision)
+        return (self._private, own) if own else (self._team, team)
+
+    def _show(self, side: NuggetShelf, commits: Iterable[Commit]) -> list[Commit]:
+        """Commits of one shelf, as the member may see and call them."""
+        return number_commits(commits) if side is self._private else hide_marks(commits)
 
     def undoable(self, revisions: Iterable[int]) -> set[int]:
-        wanted = set(revisions)
-        own = {private_number(revision) for revision in wanted} - {0}
-        others = {revision for revision in wanted if not private_number(revision)}
-        undoable = set(map(number_private, self._private.undoable(own)))
-        return undoable | set(filter(self._may_undo, self._team.undoable(others)))
+        wanted = set(map(split_revision, revisions))
+        private = self._private.undoable(own for own, _ in wanted if own)
+        others = self._team.undoable(team for own, team in wanted if not own)
+        return {*map(join_revisions, private), *filter(self._may_undo, others)}
 
     def _may_undo(self, revision: int) -> bool:
         """Everyone may undo what they did in the team's memory, an owner whatever anyone did."""
@@ -378,25 +376,17 @@ class MemberShelf(NuggetShelf):
         return allows(self.member.role, role) or is_of_member(author, self.member.name)
 
     def last_own_change(self) -> Commit:
-        def ask(side: NuggetShelf) -> Commit:
-            commit = side.last_own_change()
-            show = number_commits if side is self._private else hide_marks
-            return show([commit])[0]
-
-        return max(self._ask_both(ask), key=lambda commit: commit.at)
+        last = self._ask_both(lambda side: self._show(side, [side.last_own_change()])[0])
+        return max(last, key=lambda commit: commit.at)
 
     def undo(self, revision: int | None = None, dry_run: bool = False) -> Commit:
         row = OPERATIONS["undo"]
         if revision is None:
             revision = self.last_own_change().revision
-        own = private_number(revision)
-        if own:
-            undone = self._run(self._private, lambda side: side.undo(own, dry_run))
-            return number_commits([undone])[0]
-        if not self._may_undo(revision):
+        side, number = self._side_of_revision(revision)
+        if side is self._team and not self._may_undo(number):
             self._require(row.role_for_others, row.for_others)
-        undone = self._run(self._team, lambda side: side.undo(revision, dry_run))
-        return hide_marks([undone])[0]
+        return self._show(side, [self._run(side, lambda s: s.undo(number, dry_run))])[0]
 
     # --- the store, and files of the server ---------------------------------------------------
 
@@ -406,12 +396,9 @@ class MemberShelf(NuggetShelf):
             yield
 
     @contextmanager
-    def _batch(self) -> Iterator[None]:
+    def batch(self) -> Iterator[None]:
         with self._private.batch(), self._team.batch():
             yield
-
-    def batch(self) -> "AbstractContextManager[None]":
-        return self._batch()
 
     def close(self) -> None:
         """The shelves belong to the server, which closes them."""

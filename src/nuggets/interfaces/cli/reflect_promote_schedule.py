@@ -24,7 +24,7 @@ from nuggets.interfaces.cli.terminal_output import (
     table,
     warn,
 )
-from nuggets.interfaces.scheduler import Heartbeat, describe_run, summary
+from nuggets.interfaces.scheduler import Heartbeat, describe_run
 from nuggets.settings import SETTINGS, Settings
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def _run(call: Call) -> Outcome:
         done = call.shelf.run_daily(datetime.now())
         if done is None:
             return Outcome({"ran": False}, ["Not due."])
-        return Outcome(_run_to_json(done), [summary(done)])
+        return Outcome(_run_to_json(done), [describe_run(done)])
     warn("Running the reflection whenever it is due; stop with Ctrl-C.")
 
     def report(done: DailyRun | Exception) -> None:
@@ -267,7 +267,7 @@ def _status(call: Call) -> Outcome:
         "next": coming.isoformat(timespec="minutes") if is_on else None,
     }
     lines = [
-        f"Last run: {summary(last) if last else 'never'}",
+        f"Last run: {describe_run(last) if last else 'never'}",
         f"Next run: {coming:%Y-%m-%d %H:%M}, or as soon as the timer, `nuggets mcp`, "
         "`nuggets serve` or a hook runs after that"
         if is_on

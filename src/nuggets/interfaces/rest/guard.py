@@ -6,9 +6,7 @@ declared as JSON and, if a token is required, requests with neither token nor se
 """
 
 import hmac
-import ipaddress
 import secrets
-import socket
 import time
 from collections.abc import Callable, Mapping
 from urllib.parse import parse_qs
@@ -22,8 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nuggets.domain.codec import error_to_json
 from nuggets.domain.records import Member
-from nuggets.interfaces.request_shelf import admit_member
-from nuggets.shelf.team_shelves import Team
+from nuggets.interfaces.request_shelf import Team, admit_member
 
 # --- who asks: programs send a token, browsers have a session -------------------------------------
 #
@@ -337,41 +334,6 @@ def error_response(
 ) -> Response:
     """An error in the one shape that errors have."""
     return JSONResponse(error_to_json(code, message), status, headers)
-
-
-def is_own_host(value: str, *, host: str, port: int, public_name: str) -> bool:
-    """Whether a Host header names a server that listens at `host` and `port`.
-
-    `public_name`: what clients call it that come through a proxy.
-    """
-    name, its_port = _split_host(value.lower())
-    if public_name and name == _split_host(public_name.lower())[0]:
-        return True  # the port is the proxy's
-    if its_port != port:
-        return False
-    if is_loopback(host):
-        return name in ("localhost", "127.0.0.1", "::1", host.lower())
-    return name in (host.lower(), socket.gethostname().lower(), "localhost") or _is_ip(name)
-
-
-def is_loopback(host: str) -> bool:
-    return host == "localhost" or (_is_ip(host) and ipaddress.ip_address(host).is_loopback)
-
-
-def _split_host(value: str) -> tuple[str, int]:
-    """Name and port of a Host header."""
-    name, colon, port = value.rpartition(":")
-    if not colon or value.endswith("]"):
-        name, port = value, "80"
-    return name.strip("[]"), int(port) if port.isascii() and port.isdigit() else -1
-
-
-def _is_ip(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _same_origin(headers: Headers, host: str, path: str) -> bool:

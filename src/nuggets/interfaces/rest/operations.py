@@ -12,7 +12,6 @@ from nuggets.domain.records import GraphNoteMetaInput, NoteFilterOptions
 from nuggets.errors import InvalidInput, NotFound
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.json_schemas import array, reference
-from nuggets.interfaces.rest import events
 from nuggets.interfaces.rest.operation_definition import (
     ANSWER,
     Content,
@@ -110,7 +109,7 @@ def _note(shelf: NuggetShelf, note: Name) -> Any:
 )
 def _note_history(shelf: NuggetShelf, note: Name, limit: Steps = 20) -> Any:
     note_id = shelf.get_note(note, session=None).id
-    return [events.commit(step, only=note_id) for step in shelf.history(note_id, limit)]
+    return [json_responses.commit(step, only=note_id) for step in shelf.history(note_id, limit)]
 
 
 @operation(
@@ -166,7 +165,7 @@ def _session(shelf: NuggetShelf, session: Name) -> Any:
 def _graph(shelf: NuggetShelf) -> Any:
     revision = shelf.revision  # read first: a newer change arrives again as an event
     notes = shelf.list_notes(include_hidden=True)
-    return {"revision": revision, "nodes": [events.node(note) for note in notes]}
+    return {"revision": revision, "nodes": [json_responses.node(note) for note in notes]}
 
 
 @operation(
@@ -198,7 +197,7 @@ Revisions = Annotated[str, Limit(1, 4000)]  # those of 200 steps, the most of on
 
 @operation("GET", "/api/history", "What was done, newest first", array(ANSWER))
 def _history(shelf: NuggetShelf, limit: Steps = 20, since: Count = 0) -> Any:
-    return [events.commit(step) for step in shelf.history(limit=limit, since=since)]
+    return [json_responses.commit(step) for step in shelf.history(limit=limit, since=since)]
 
 
 @operation("GET", "/api/undoable", "Which of these revisions (`12,15`) can be undone at the moment")
@@ -226,7 +225,7 @@ def _reflections(shelf: NuggetShelf, limit: Steps = 20) -> Any:
     with shelf.snapshot():
         steps = shelf.commit_summaries(0, RECENT_STEPS)
         passes = [step.revision for step in steps if step.action.startswith("reflect")]
-        return [events.commit(shelf.commit(revision)) for revision in passes[::-1][:limit]]
+        return [json_responses.commit(shelf.commit(revision)) for revision in passes[::-1][:limit]]
 
 
 @operation("GET", "/api/promotion", "What MEMORY.md contains, what is close to promotion, and why")
@@ -255,7 +254,7 @@ def _promotion(shelf: NuggetShelf) -> Any:
 @operation("GET", "/api/activity", "What was written and recalled lately, oldest first")
 def _activity(shelf: NuggetShelf, since: Count = 0) -> Any:
     with shelf.snapshot():
-        activity = events.activity(shelf.commit_summaries(since, RECENT_STEPS))
+        activity = json_responses.activity(shelf.commit_summaries(since, RECENT_STEPS))
         return {"revision": shelf.revision, **activity}
 
 
@@ -393,7 +392,7 @@ def _unlink(shelf: NuggetShelf, a: Name, b: Name, reason: Reason | None = None) 
 def _undo(shelf: NuggetShelf, revision: Annotated[int, Limit(1, 2**53)] | None = None) -> Any:
     commit = shelf.undo(revision)
     kept = shelf.changes_in_effect(commit.revision) if revision is None else None
-    return json_responses.undone_change(events.commit(commit), commit.left, kept)
+    return json_responses.undone_change(json_responses.commit(commit), commit.left, kept)
 
 
 @operation("POST", "/api/reflection", "Reflect now", reference("Reflection"))

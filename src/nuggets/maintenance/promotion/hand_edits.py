@@ -33,9 +33,9 @@ from nuggets.maintenance.promotion.entries import (
     why_secret,
 )
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.argument_checks import note_from_whole_json
 from nuggets.operations.external_edits import import_edit
 from nuggets.operations.lookups_before_write import FindAnchors
+from nuggets.operations.note_completion import note_from_whole_json
 from nuggets.operations.notes_and_links import normal_value
 
 ACTION, CLIENT = "edit_memory_file", "memory file"  # in the history: nobody says who edits the file

@@ -148,8 +148,8 @@ def _graph_lines(
         yield from map(note_line, notes.values())
         return
     lines, begin, end = lines_by_id(content), 0, 0
-    for note_id, note in notes.changed_since(row.revision, row.touch):
-        line = lines.get(note_id) if note is None else None
+    for note_id, changed, *recalls in notes.rows_since(row.revision, row.touch):
+        line = lines.get(note_id) if changed is None else None
         if line is not None and line.start == end + len(_NEXT_NOTE):
             end = line.stop
             continue
@@ -157,7 +157,8 @@ def _graph_lines(
             yield memoryview(content)[begin:end]
         begin, end = (line.start, line.stop) if line is not None else (0, 0)
         if line is None:
-            yield note_line(notes[note_id] if note is None else note)
+            note = None if changed is None else notes.read(note_id, changed, *recalls)
+            yield note_line(note or notes[note_id])
     if end:
         yield memoryview(content)[begin:end]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from itertools import groupby
@@ -25,7 +25,7 @@ from nuggets.stores.sql.row_format import (
 )
 
 if TYPE_CHECKING:
-    from nuggets.stores.base import Database
+    from nuggets.stores.base import Cursor, Database
 
 _NOTE = (
     "SELECT n.id, n.record, r.hits, r.session, r.sessions, r.accessed_at"
@@ -150,9 +150,9 @@ class SqlNotes(Notes):
         form = title_form(title)  # other titles may have the same number
         return [note for note in notes if title_form(note.title) == form]
 
-    def changed_since(self, revision: int, touch: int) -> Iterator[tuple[str, MemoryNote | None]]:
-        """The ids of all notes, each with the note if it was changed or recalled after a revision
-        and a recall."""
+    def rows_since(self, revision: int, touch: int) -> Cursor:
+        """The rows of all notes for `read`, each with its record only if the note was changed or
+        recalled after a revision and a recall."""
         changed = (
             "n.id IN (SELECT note FROM changes WHERE revision > ?"
             " UNION SELECT note FROM touches WHERE number > ?"
@@ -160,8 +160,7 @@ class SqlNotes(Notes):
             " WHERE c.accessed_at >= (SELECT at FROM commits WHERE revision = ?))"
         )
         sql = _NOTE.replace("n.record", f"CASE WHEN {changed} THEN n.record END")
-        rows = self._database().execute(f"{sql} ORDER BY n.place", (revision, touch, revision))
-        return ((row[0], None if row[1] is None else self.read(*row)) for row in rows)
+        return self._database().execute(f"{sql} ORDER BY n.place", (revision, touch, revision))
 
     def linking_to(self, ids: Collection[str]) -> list[MemoryNote]:
         sources: dict[str, None] = {}
@@ -238,20 +237,24 @@ class SqlMarks(Mapping[str, Any]):
 
     def __init__(self, database: Callable[[], Database]) -> None:
         self._database = database
+        self._kept: dict[str, str | None] | None = None
+
+    def keep(self) -> None:
+        """Read each mark once, from now until `forget`, also one that is not there."""
+        self._kept = {}
+
+    def forget(self) -> None:
+        self._kept = None
 
     def __getitem__(self, name: str) -> Any:
-        value = self._database().value("SELECT value FROM marks WHERE name = ?", (name,))
+        kept: dict[str, str | None] = {} if self._kept is None else self._kept
+        if name not in kept:
+            sql = "SELECT value FROM marks WHERE name = ?"
+            kept[name] = self._database().value(sql, (name,))
+        value = kept[name]
         if value is None:
             raise KeyError(name)
         return json.loads(value)
-
-    def many(self, names: Sequence[str]) -> dict[str, Any]:
-        """Those of the names that are there, with one question."""
-        # SQLite makes a table of its own for the names in `IN (…)`, which takes longer.
-        sql = " UNION ALL ".join(["SELECT name, value FROM marks WHERE name = ?"] * len(names))
-        return {
-            name: json.loads(value) for name, value in self._database().execute(sql, tuple(names))
-        }
 
     def __iter__(self) -> Iterator[str]:
         rows = self._database().execute("SELECT name FROM marks ORDER BY name").fetchall()
@@ -337,14 +340,18 @@ class SqlState:
             facts = [self.notes.read(*row[2:]) for row in rows if row[2] is not None]
             yield self.nuggets.parse(*nugget), [fact for fact in facts if fact is not None]
 
-    def keep(self) -> None:
-        """Read each note and nugget once, until `forget`: nobody writes what is read here."""
-        self.notes.keep()
+    def keep(self, *, notes: bool = True) -> None:
+        """Read each note, nugget and mark once, until `forget`: nobody writes what is read here.
+        Without notes in a batch, which writes them."""
+        if notes:
+            self.notes.keep()
         self.nuggets.keep()
+        self.marks.keep()
 
     def forget(self) -> None:
         self.notes.forget()
         self.nuggets.forget()
+        self.marks.forget()
 
     @property
     def revision(self) -> int:

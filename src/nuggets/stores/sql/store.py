@@ -20,6 +20,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
+from nuggets.domain.marks import unfinished_purge
 from nuggets.domain.records import Changes, Touch
 from nuggets.errors import InvalidInput, StoreBusy, StoreError, opened_before_fork
 from nuggets.stores import process_lock
@@ -113,6 +114,11 @@ class Store(ABC):
     @abstractmethod
     def copy_to(self, path: str) -> None:
         """Copy everything into an empty file; others may write meanwhile."""
+
+    @property
+    def has_unfinished_purge(self) -> bool:
+        """Was a purge interrupted? Asked by a writer, when it holds the lock."""
+        return bool(unfinished_purge(self.state.marks))
 
     @property
     @abstractmethod
@@ -408,10 +414,10 @@ class Store(ABC):
                 self._release_lock()
                 raise
             self._batch = CommitWriter(self._asked(), self.state)
-            self.state.nuggets.keep()
+            self.state.keep(notes=False)
         self._apply(self._batch, changes)
-        if changes.put_nuggets or changes.drop_nuggets:
-            self.state.nuggets.keep()  # anew
+        if changes.put_nuggets or changes.drop_nuggets or changes.marks:
+            self.state.keep(notes=False)  # anew
         return self._batch.revision
 
     def _savepoint(self) -> Any:
@@ -429,11 +435,11 @@ class Store(ABC):
         if before is not None:
             self._asked().execute(f"ROLLBACK TO batch{self._batch_depth}")
             self._forget_indexes()
-            self.state.nuggets.keep()  # anew
+            self.state.keep(notes=False)  # anew
             self._batch = before
         else:
             self._roll_back()
-            self.state.nuggets.forget()
+            self.state.forget()
             self._batch = None
             self._release_lock()
 
@@ -441,7 +447,7 @@ class Store(ABC):
         writer, self._batch = self._batch, None
         if writer is None:
             return
-        self.state.nuggets.forget()
+        self.state.forget()
         try:
             with self._take_waiting_touches() as waiting:
                 writer.count(waiting)

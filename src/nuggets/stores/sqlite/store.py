@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from nuggets.domain import times
 from nuggets.domain.marks import UNFINISHED_PURGE, describe_unfinished
-from nuggets.domain.records import ExportsStatus, Touch
+from nuggets.domain.records import Changes, ExportsStatus, Touch
 from nuggets.errors import StoreBusy, StoreError
 from nuggets.stores.exports import Exports, StoreAccess
 from nuggets.stores.process_lock import hold_shelf_lock, shelf_lock
@@ -321,6 +321,16 @@ class SqliteStore(Store):
             copy = SqliteStore("", self._kinds, clock=self._clock)
             copy._connection.begin_with_copy(self._asked())
             return copy
+
+    def _write_commit(self, changes: Changes) -> int:
+        if UNFINISHED_PURGE in changes.marks:
+            self._registers = self._prepared = None  # they tell of it
+        return super()._write_commit(changes)
+
+    @property
+    def has_unfinished_purge(self) -> bool:
+        with self._mutex:
+            return bool((self._registers or self._current_registers()).unfinished_purge)
 
     @property
     def unfinished_erasure(self) -> str:
