@@ -18,8 +18,8 @@ from database_samples import (
     with_log,
     without_documented_files,
 )
+from nuggets.domain.records import Defect
 from nuggets.errors import StoreError
-from nuggets.stores.base import Defect
 from nuggets.stores.sqlite.database import PAGE_BYTES
 
 PAGE = PAGE_BYTES

@@ -162,7 +162,7 @@ class _Place(NamedTuple):
     ) -> list[str]:
         """What an argument may be."""
         from nuggets.interfaces.cli.run_command import METADATA_VALUES
-        from nuggets.stores.completion_titles import nugget_names, recent_titles
+        from nuggets.stores import nugget_names, recent_titles
 
         kind = self._kind(argument)
         directory = directory_of(given.get("--dir") or default_location(os.environ))

@@ -1,23 +1,17 @@
 """Find what is wrong with a database: damage, and rows that do not agree with the notes."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nuggets.domain import times
-from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
+from nuggets.domain.records import Changes, Defect, MemoryNote, NuggetConfig
 from nuggets.domain.type_check import check_fields
 from nuggets.errors import StoreCorrupt, StoreError
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.base import (
-    DAMAGED_DATABASE,
-    DAMAGED_RECORDS,
-    WRONG_COLUMNS,
-    WRONG_INDEX,
-    Defect,
-)
-from nuggets.stores.base import Database as SqlDatabase
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.commit_writer import columns_of
 from nuggets.stores.sql.row_format import (
@@ -28,9 +22,17 @@ from nuggets.stores.sql.row_format import (
     nugget_from_text,
     with_recalls,
 )
-from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import Database, open_read_only
+
+if TYPE_CHECKING:
+    from nuggets.stores.sql.schema import Database as SqlDatabase
+    from nuggets.stores.sql.schema import IndexKind
+
+DAMAGED_DATABASE = "damaged database"
+WRONG_COLUMNS = "wrong columns"
+WRONG_INDEX = "wrong index"
+
 
 # --- what every row of a table must be, so that the rest of Nuggets can read it ---------------
 
@@ -211,7 +213,7 @@ def describe_damaged(damaged: Damaged, path: str) -> Iterator[Defect]:
     for table, rows in damaged.items():
         names = ", ".join(" ".join(map(str, keys)) for keys in rows[:_MOST_SHOWN])
         problem = f"{len(rows)} records of {table} cannot be read: {names}"
-        yield Defect(DAMAGED_RECORDS, path, problem, "take them out", harmful=True)
+        yield Defect("damaged records", path, problem, "take them out", harmful=True)
 
 
 def take_out_damaged(database: SqlDatabase, damaged: Damaged) -> Changes:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from nuggets.domain import times
-from nuggets.domain.records import Changes, NuggetConfig
+from nuggets.domain.records import Changes, Defect, NuggetConfig
 from nuggets.errors import StoreError
 from nuggets.filesystem.atomic_files import (
     DAMAGED,
@@ -25,27 +25,26 @@ from nuggets.filesystem.atomic_files import (
 )
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.base import (
-    DAMAGED_DATABASE,
-    DAMAGED_FILE,
-    LEFTOVER,
-    OPEN_TO_OTHERS,
-    WRONG_COLUMNS,
-    WRONG_INDEX,
-    Defect,
-)
 from nuggets.stores.doctor.database_defects import (
     CHANGES,
     COMMITS,
+    DAMAGED_DATABASE,
     OTHERS,
     RECALLS,
     SOUND_NOTES,
+    WRONG_COLUMNS,
+    WRONG_INDEX,
     Rows,
     build_indexes,
     derive_columns_again,
     put_links,
 )
-from nuggets.stores.doctor.examination import examine
+from nuggets.stores.doctor.examination import (
+    DAMAGED_FILE,
+    LEFTOVER,
+    OPEN_TO_OTHERS,
+    examine,
+)
 from nuggets.stores.exports.register import GRAPH, forget
 from nuggets.stores.process_lock import hold_shelf_lock
 from nuggets.stores.sql import schema

@@ -24,7 +24,7 @@ from nuggets.stores.sql.row_format import (
 from nuggets.stores.sql.schema import Replaced
 
 if TYPE_CHECKING:
-    from nuggets.stores.base import Database
+    from nuggets.stores.sql.schema import Database
     from nuggets.stores.sql.state import SqlNotes, SqlState
 
 _SELECT_NOTES = (

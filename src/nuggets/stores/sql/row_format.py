@@ -151,6 +151,7 @@ def title_length(length: int) -> int:
     return min(length, (1 << _LENGTH_BITS) - 1)
 
 
+NAME_IN_CONFIG = f"json_extract(config, '$[{NuggetConfig._fields.index('name')}]')"  # in SQL
 TITLE_IN_RECORD = f"json_extract(record, '$[{_FIELDS.index('title') - 1}]')"  # in SQL
 LENGTH_OF_TITLE = f"(title & {(1 << _LENGTH_BITS) - 1})"  # in SQL
 

@@ -35,7 +35,7 @@ from nuggets.stores.sqlite.opening import (
 )
 
 if TYPE_CHECKING:
-    from nuggets.stores.base import Defect
+    from nuggets.domain.records import Defect
     from nuggets.stores.exports.edits import DecideEdit
 
 WRITER_SECONDS = 1.0  # how long exports wait for a thread that writes
