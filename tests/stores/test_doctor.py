@@ -20,9 +20,8 @@ from database_samples import (
 )
 from nuggets.domain.records import Defect
 from nuggets.errors import StoreError
-from nuggets.stores.sqlite.database import PAGE_BYTES
 
-PAGE = PAGE_BYTES
+PAGE = 4096
 
 
 def kinds(found: Sequence[Defect]) -> list[str]:

@@ -158,11 +158,10 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 # --- overwriting erased bytes -----------------------------------------------------------------
-# `secure_delete` overwrites deleted rows, but when SQLite moves rows to another page it leaves
-# their old bytes on the first one, so the database is rewritten (`VACUUM`). The erased bytes also
-# stand in the write-ahead log until that is truncated. A crash, a reader that still needs the log
-# or a full disk can interrupt this: a row in `meta` says what remains, and the next writer, which
-# opens the database, goes on.
+# SQLite leaves the bytes of deleted rows, and of those that it moved, on their pages, so the
+# database is rewritten (`VACUUM`). They also stand in the write-ahead log until that is truncated.
+# A crash, a reader that still needs the log or a full disk can interrupt this: a row in `meta` says
+# what remains, and the next writer, which opens the database, goes on.
 
 
 _REWRITE, _TRUNCATE_LOG = "rewrite", "cut log"
