@@ -19,6 +19,7 @@ from nuggets.domain.records import MemoryNote, NuggetConfig
 from nuggets.domain.state import Database as AnyDatabase
 from nuggets.errors import InvalidInput, StoreError
 from nuggets.filesystem.atomic_files import (
+    file_identity,
     is_leftover,
     private_directory,
     read_if_plain,
@@ -67,7 +68,7 @@ def refresh(
     `renew`: every file gets the current revision, also if nothing else in it changes.
     """
     path, directory = database.path, os.path.dirname(database.path)
-    file = _identity(path)
+    file = file_identity(path)
     waiting: list[_Rendered] = []
     try:
         with explain_errors(path):
@@ -90,7 +91,7 @@ def refresh(
                 waiting.append(_write(directory, GRAPH, exported, parts))
             database.rollback()  # a reader keeps the database's log from being truncated
             with lock():
-                if _identity(path) != file:
+                if file_identity(path) != file:
                     raise StoreError(f"{path} was replaced; its files are written by the next one")
                 _place(database, directory, waiting, exported, names)
             _sweep(directory)
@@ -99,11 +100,6 @@ def refresh(
         for rendered in waiting:
             with suppress(OSError):  # most are in place
                 os.unlink(rendered.temporary)
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    status = _status_at(path)
-    return None if status is None else (status.st_dev, status.st_ino)
 
 
 class _Files:

@@ -183,10 +183,6 @@ def with_recalls(note: MemoryNote, recalls: str) -> MemoryNote:
         raise damaged_record(f"a recall of {note.id!r:.80}", problem) from problem
 
 
-def nugget_record(config: NuggetConfig) -> list[Any]:
-    return list(config)
-
-
 def nugget_from_text(config: str) -> NuggetConfig:
     try:
         return nugget_of(_loads(config))
@@ -210,18 +206,7 @@ class Rest(NamedTuple):
     before_marks: Mapping[str, Any] = NO_EXTRA
 
     def to_json(self) -> str:
-        if self == NOTHING_ELSE:
-            return "[]"
-        return dumps(
-            [
-                [nugget_record(config) for config in self.put_nuggets],
-                self.drop_nuggets,
-                self.marks,
-                [nugget_record(config) for config in self.before_nuggets],
-                self.new_nuggets,
-                self.before_marks,
-            ]
-        )
+        return "[]" if self == NOTHING_ELSE else dumps(self)
 
     @classmethod
     def from_json(cls, text: str) -> "Rest":

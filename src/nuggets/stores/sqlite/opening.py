@@ -1,18 +1,14 @@
-"""Opening the database of a shelf: which one it is, the one read of all that it says of itself, and
-the erased bytes that are still to be overwritten.
-
-It is the file in the shelf's directory, or an empty database in memory while there is no file.
+"""Opening the database of a shelf: the one read of all that it says of itself, and the erased bytes
+that are still to be overwritten.
 """
 
 import json
-import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from nuggets.domain.marks import UNFINISHED_PURGE
 from nuggets.errors import StoreError
-from nuggets.filesystem.atomic_files import private_directory
 from nuggets.named_tuple import NamedTuple
 from nuggets.stores.exports.register import GRAPH, Export
 from nuggets.stores.sql import schema
@@ -20,7 +16,6 @@ from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sqlite.database import (
     Database,
     explain_errors,
-    refuse_orphaned_log,
 )
 
 UNFINISHED_ERASURE = "unfinished erasure"  # the row in `meta`; its value is the next step
@@ -76,85 +71,6 @@ def read_registers(database: Database) -> Registers:
     exports = {name: Export(*row) for name, row in kept["export"].items()}
     purge = kept["mark"].get(UNFINISHED_PURGE, ("", "null"))[1]
     return Registers(version, meta, exports, bool(has_unexported), json.loads(purge))
-
-
-class Connection:
-    """Opens a database when it is first used. The caller makes sure that one thread uses it."""
-
-    def __init__(
-        self, path: str, statements: Callable[[], Iterable[str]], on_change: Callable[[], None]
-    ) -> None:
-        """`path`: "" for a database in memory; `on_change`: called when another one replaces it."""
-        self.path = path
-        self._statements = statements
-        self._on_change = on_change
-        self._database: Database | None = None
-        self._file: tuple[int, int] | None = None  # device and inode; None: a stand-in
-
-    def database(self) -> Database:
-        """The open database."""
-        if self._database is None:
-            self._open()
-        assert self._database is not None
-        return self._database
-
-    def _open(self) -> None:
-        directory = os.path.dirname(self.path)
-        self._file = None
-        if directory and os.path.lexists(directory) and not os.path.isdir(directory):
-            private_directory(directory)  # raises an error that names what is there instead
-        if self.path and os.path.lexists(self.path):
-            self._database = Database(self.path)
-            self._file = _identity(self.path)
-            return
-        refuse_orphaned_log(self.path)
-        self._database = Database("")
-        for statement in self._statements():
-            self._database.execute(statement)
-
-    @property
-    def is_open(self) -> bool:
-        return self._database is not None
-
-    @property
-    def is_of_file(self) -> bool:
-        """Is it the database in the directory, and neither a stand-in nor closed?"""
-        return self._database is not None and self._file is not None
-
-    @property
-    def is_in_transaction(self) -> bool:
-        return self._database is not None and self._database.in_transaction
-
-    @property
-    def blocks_others(self) -> bool:
-        """Must it be closed after each use, because it locks other connections out?"""
-        return self._database is not None and self._database.blocks_others
-
-    def follow_file(self) -> None:
-        """Close the connection if another file is there now, such as a restored backup."""
-        if self._database is None or self._database.in_transaction or not self.path:
-            return
-        if _identity(self.path) != self._file:
-            self.close()
-
-    def begin_with_copy(self, source: Database) -> None:
-        """Use a copy of another database, in a temporary one."""
-        self._database = Database("")
-        source.copy_to(self._database)
-
-    def close(self) -> None:
-        if self._database is not None:
-            self._database.close()
-            self._database = None
-            self._on_change()
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 # --- overwriting erased bytes -----------------------------------------------------------------
