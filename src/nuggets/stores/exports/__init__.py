@@ -76,6 +76,7 @@ class Exports:
         self._is_edited = False  # by someone, and not imported yet
         self._is_behind = False  # a file must be written again
         self._refresher: ModuleType | None = None  # loaded when one was started
+        self._is_too_large = False  # for a refresher: that was found out once, and stays so
         self._problems: dict[str, str] = {}  # files that are left as they are, and why
         self.notices: tuple[str, ...] = ()  # imported edits that a person should know of
 
@@ -152,7 +153,7 @@ class Exports:
     def start_refresher(self) -> None:
         """Have stale files written by another process, unless this one ends soon: then it sees to
         them at its end."""
-        if self._is_behind and not self._short_lived:
+        if self._is_behind and not self._short_lived and not self._is_too_large:
             self._start_refresher()
 
     def follow(self) -> None:
@@ -181,8 +182,8 @@ class Exports:
         def is_wanted() -> bool:
             with self._access.alone():
                 database = self._access.database()
-                is_too_large = is_larger(database, refresher.MOST_NOTES, sys.maxsize)
-                return not is_too_large and not database.blocks_others
+                self._is_too_large = is_larger(database, refresher.MOST_NOTES, sys.maxsize)
+                return not self._is_too_large and not database.blocks_others
 
         refresher.start(self._directory, is_wanted)
         self._is_behind, self._refresher = False, refresher
