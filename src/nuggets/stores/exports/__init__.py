@@ -34,7 +34,7 @@ from nuggets.stores.sqlite.database import Database
 
 if TYPE_CHECKING:
     from nuggets.stores.exports.edits import DecideEdit
-    from nuggets.stores.sqlite.opening import Registers
+    from nuggets.stores.exports.register import Registers
 
 LOOK_SECONDS = 0.5  # between two looks whether someone edited the files
 SMALL_NOTES = 500  # are written in the time that a command takes to start

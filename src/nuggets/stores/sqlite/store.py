@@ -22,17 +22,12 @@ from nuggets.domain.records import ExportsStatus, Touch
 from nuggets.errors import StoreBusy, StoreError
 from nuggets.filesystem.atomic_files import file_identity, private_directory
 from nuggets.stores.exports import Exports, StoreAccess
+from nuggets.stores.exports.register import UNFINISHED_ERASURE, Registers, read_registers
 from nuggets.stores.process_lock import LockFile, hold_shelf_lock, shelf_lock
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.store import Store
 from nuggets.stores.sqlite.database import Database, create, explain_errors, refuse_orphaned_log
-from nuggets.stores.sqlite.opening import (
-    Registers,
-    begin_overwriting,
-    overwrite,
-    read_registers,
-)
 
 if TYPE_CHECKING:
     from nuggets.domain.records import Defect
@@ -436,3 +431,34 @@ class SqliteStore(Store):
                 self._close_database()
         if self._exports is not None:
             self._exports.forget_look()
+
+
+# --- overwriting erased bytes -----------------------------------------------------------------
+# SQLite leaves the bytes of deleted rows, and of those that it moved, on their pages, so the
+# database is rewritten (`VACUUM`). They also stand in the write-ahead log until that is truncated.
+# A crash, a reader that still needs the log or a full disk can interrupt this: a row in `meta` says
+# what remains, and the next writer, which opens the database, goes on.
+
+
+_REWRITE, _TRUNCATE_LOG = "rewrite", "cut log"
+
+
+def begin_overwriting(database: Database) -> None:
+    """Inside the transaction that erases: record that the files are still to be overwritten."""
+    sql = (
+        "INSERT INTO meta (name, value) VALUES (?, ?)"
+        " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    )
+    database.execute(sql, (UNFINISHED_ERASURE, _REWRITE))
+
+
+def overwrite(database: Database, *, wait_seconds: float) -> None:
+    """Overwrite erased bytes, as far as possible now. The caller holds the shelf's lock."""
+    with suppress(StoreError):
+        step = database.value("SELECT value FROM meta WHERE name = ?", (UNFINISHED_ERASURE,))
+        if step == _REWRITE:
+            database.execute("VACUUM")
+            sql = "UPDATE meta SET value = ? WHERE name = ?"
+            database.execute(sql, (_TRUNCATE_LOG, UNFINISHED_ERASURE))
+        if database.checkpoint(wait_seconds):
+            database.execute("DELETE FROM meta WHERE name = ?", (UNFINISHED_ERASURE,))
