@@ -249,9 +249,6 @@ def _read_touches(content: bytes) -> Iterator[Touch]:
     for line in content.split(b"\n"):
         # A line that a power cut cut off, or that is none of ours, is lost.
         with suppress(ValueError, TypeError, RecursionError):
-            yield _touch_of(*json.loads(line))
-
-
-def _touch_of(note_id: str, session: str, at: str, kind: str) -> Touch:
-    known = kind if kind in get_args(HitKind) else ""
-    return Touch(str(note_id), str(session), str(at), cast("HitKind", known))
+            note_id, session, at, kind = map(str, json.loads(line))
+            known = kind if kind in get_args(HitKind) else ""
+            yield Touch(note_id, session, at, cast("HitKind", known))

@@ -78,10 +78,6 @@ def _check_nugget(fold: str, config: str) -> None:
         raise _MisplacedNugget(f"{fold!r:.80} is not how {name!r:.80} is found")
 
 
-def _check_mark(name: str, value: str) -> None:
-    json.loads(value)
-
-
 def _check_recalls(hits: int, session: str, sessions: str, accessed_at: str) -> None:
     _require(int, hits)
     _require(str, session, *json.loads(sessions))
@@ -126,7 +122,7 @@ CHANGES = Rows("changes", "position", "note, dropped, before, recalls", _check_c
 OTHERS = (  # that a repair copies as they are
     Rows("nuggets", "place", "fold, config", _check_nugget),
     Rows("superseded", "number", "note, until, record", _check_superseded),
-    Rows("marks", "rowid", "name, value", _check_mark),
+    Rows("marks", "rowid", "name, value", lambda _, value: json.loads(value)),
     Rows("touches", "number", "revision, note, session, at, kind", _check_touch),
 )
 _KEYS = {  # by which any SQL database finds a row

@@ -162,13 +162,18 @@ class Exports:
         is_small = self._is_small()
         try:
             if is_small:
-                if self._refresher is not None:
-                    self._refresher.stop(self._directory)
+                self.stop_refresher()
                 self.refresh(wait_seconds=_LOCK_SECONDS)
         except StoreBusy:
             is_small = False  # another process holds the lock for longer
         if not is_small:
             self._start_refresher()
+
+    def stop_refresher(self) -> None:
+        """End the one that this process started, because this process writes the files. The caller
+        does not hold the lock, which that one takes to end."""
+        if self._refresher is not None:
+            self._refresher.stop(self._directory)
 
     def _is_small(self) -> bool:
         with self._access.alone():
@@ -193,8 +198,6 @@ class Exports:
         from nuggets.stores.exports import write
 
         database = self._access.database()
-        if not database.path:
-            return  # nothing was written yet, or nothing can be
         lock = partial(self._access.hold_lock, wait_seconds)
         self._is_behind, self._refresher = False, None  # other threads may commit meanwhile
         try:

@@ -76,8 +76,8 @@ def record_of(note: MemoryNote) -> str:
     fields: list[Any] = list(note)
     for place, numbers in _NUMBERS_OF:
         fields[place] = numbers.get(fields[place], fields[place])
-    system = _numbers_of_system_tags(note.nugget_name, note.scope, note.type)
-    fields[_TAGS] = [system.get(tag, tag) for tag in note.tags]
+    system = system_tags(note.nugget_name, note.scope, note.type)
+    fields[_TAGS] = [system.index(tag) if tag in system else tag for tag in note.tags]
     for place in (_ACCESSED, _UPDATED):
         if fields[place] == fields[_CREATED]:
             fields[place] = None
@@ -131,12 +131,6 @@ def note_of(
 
 def _anchor_of(path: str, line: int, lines: Any, symbols: Any, *rest: Any) -> Anchor:
     return Anchor(path, line, tuple(lines), tuple(symbols), *rest)
-
-
-@lru_cache(maxsize=256)
-def _numbers_of_system_tags(nugget: str, scope: str, note_type: str) -> dict[str, int]:
-    tags = system_tags(nugget, scope, note_type)
-    return {tag: number for number, tag in enumerate(tags)}
 
 
 @lru_cache(maxsize=16)  # asked when a fact is looked for, and again when it is written

@@ -269,17 +269,14 @@ class SqliteStore(Store):
         with self._mutex:
             self._follow_file()
             if self._file is None:
-                self._find_or_create_file()
+                if not os.path.lexists(self._path):
+                    create(self._path, self._statements())
+                self._follow_file()
             if self._prepared is not None and self._prepared == self._asked().version():
                 return
             if self._update_tables().has_unfinished_erasure:
                 overwrite(self._asked(), wait_seconds=0)
                 self._current_registers()  # says whether that was possible
-
-    def _find_or_create_file(self) -> None:
-        if not os.path.lexists(self._path):
-            create(self._path, self._statements())
-        self._follow_file()
 
     def _update_tables(self) -> Registers:
         """Bring the tables to today's schema, and rebuild each index of another format."""
@@ -378,6 +375,7 @@ class SqliteStore(Store):
         if self._exports is not None:
             with self.exclusive():
                 pass  # `_take_lock` imports external edits
+            self._exports.stop_refresher()
             self._exports.refresh(renew=True)
 
     def follow_exports(self) -> None:
