@@ -72,13 +72,12 @@ def nugget_names(directory: str) -> list[str]:
 
 def _texts(directory: str, sql: str, parameters: Sequence[str] = ()) -> list[str]:
     """The first column of what a statement finds; nothing if there is no shelf."""
+    from contextlib import closing
+
     from nuggets.stores.sqlite.database import open_read_only
 
     path = os.path.join(directory, "nuggets.db")
     if not directory or not os.path.lexists(path):
         return []
-    database = open_read_only(path, immutable=not os.path.exists(f"{path}-wal"))
-    try:
+    with closing(open_read_only(path, immutable=not os.path.exists(f"{path}-wal"))) as database:
         return [text for (text,) in database.execute(sql, parameters).fetchall()]
-    finally:
-        database.close()

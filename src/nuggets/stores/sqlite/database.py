@@ -36,6 +36,7 @@ WRITE_AHEAD_LOG = "journal_mode = WAL"  # readers never wait for a writer
 DURABLE = "synchronous = FULL"  # a commit returns when it is on the disk
 NOT_DURABLE = "synchronous = NORMAL"  # for counting recalls: a power cut may take the last ones
 WHILE_BUILDING = (  # of a new file that nobody sees before it is complete and synced
+    f"application_id = {APPLICATION}",
     "page_size = 4096",  # larger ones cost each commit more: it writes whole pages
     f"default_cache_size = {CACHE_PAGES}",  # kept in the file: nobody who opens it has to say so
     "journal_mode = OFF",
@@ -128,11 +129,8 @@ class Database:
             raise explain_error(problem, target.path or self.path) from problem
 
     def copy_to_file(self, path: str) -> None:
-        target = Database(path, sqlite3.connect(path))
-        try:
+        with closing(Database(path, sqlite3.connect(path))) as target:
             self.copy_to(target)
-        finally:
-            target.close()
 
     def close(self) -> None:
         _databases.discard(self)
@@ -227,17 +225,14 @@ def building(path: str) -> Iterator[Database]:
     temporary = temporary_path(path)
     try:
         os.close(os.open(temporary, NEW_FILE, 0o600))
-        database = Database(temporary, sqlite3.connect(temporary, isolation_level=None))
-        try:
+        connection = sqlite3.connect(temporary, isolation_level=None)
+        with closing(Database(temporary, connection)) as database:
             for pragma in WHILE_BUILDING:
                 database.execute(f"PRAGMA {pragma}")
-            database.execute(f"PRAGMA application_id = {APPLICATION}")
             database.execute("BEGIN")
             yield database
             database.commit()
             database.execute(f"PRAGMA {WRITE_AHEAD_LOG}")
-        finally:
-            database.close()
         sync_file(temporary)
         os.rename(temporary, path)
         sync_path(os.path.dirname(path))
