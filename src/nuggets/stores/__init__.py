@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from nuggets.filesystem.shelf_location import directory_of, is_database
@@ -72,8 +73,6 @@ def nugget_names(directory: str) -> list[str]:
 
 def _texts(directory: str, sql: str, parameters: Sequence[str] = ()) -> list[str]:
     """The first column of what a statement finds; nothing if there is no shelf."""
-    from contextlib import closing
-
     from nuggets.stores.sqlite.database import open_read_only
 
     path = os.path.join(directory, "nuggets.db")

@@ -55,7 +55,7 @@ class Database:
         self.only_reads = False  # in the transaction that it is in
         self._is_durable = True  # as the next transaction that writes is to be
         self._synchronous = ""  # the PRAGMA that was set
-        self._connection = connection or (_connect(self) if path else _connect_temporary())
+        self._connection = connection or _connect(self)
         if path:
             _databases.add(self)
 
@@ -260,16 +260,12 @@ def sync_file(path: str) -> None:
         os.close(descriptor)
 
 
-def _connect_temporary() -> sqlite3.Connection:
-    """Connect to a new database that nobody else sees and that is gone when it is closed. SQLite
-    keeps a small one in memory, and a large one in a file of its own."""
-    return sqlite3.connect("", isolation_level=None, check_same_thread=False)
-
-
 def _connect(database: Database) -> sqlite3.Connection:
     """Connect for writing if possible; else read-only; then without shared memory, which some file
     systems and full disks refuse; at last as an immutable file."""
     path = database.path
+    if not path:  # one that nobody else sees; SQLite keeps a large one in a file of its own
+        return sqlite3.connect("", isolation_level=None, check_same_thread=False)
     _refuse_other_files(path)
     problems: list[sqlite3.Error] = []
     for mode, alone in _OPEN_MODES:
