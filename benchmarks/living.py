@@ -114,10 +114,10 @@ def durable(directory: str) -> Measured:
 
 def bare_table(path: str) -> sqlite3.Connection:
     """A table of records by id, kept as durably as a shelf."""
-    from nuggets.stores.sqlite.database import BEFORE_WRITING, DURABLE, PAGE_BYTES, WRITE_AHEAD_LOG
+    from nuggets.stores.sqlite.database import DURABLE, WRITE_AHEAD_LOG
 
     bare = sqlite3.connect(path, isolation_level=None)
-    for pragma in (f"page_size = {PAGE_BYTES}", WRITE_AHEAD_LOG, DURABLE, *BEFORE_WRITING):
+    for pragma in (WRITE_AHEAD_LOG, DURABLE):
         bare.execute(f"PRAGMA {pragma}")
     bare.execute("CREATE TABLE notes (id TEXT PRIMARY KEY, record TEXT NOT NULL)")
     return bare

@@ -29,7 +29,7 @@ from nuggets.shelf import NuggetShelf
 
 FACTS, NOTES = 240, 160
 CPU_SECONDS = 60  # of all commands of a case; an undamaged shelf needs 2
-PAGE = 8192
+PAGE = 4096
 COMMANDS = (
     *("list", "recall {key}", "search {word}", "note list --limit 5", "history", "audit"),
     *("remember prefs shell fish", "export json {place}-export", "doctor", "doctor --fix"),

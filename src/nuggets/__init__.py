@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Changes,
         Commit,
         DailyRun,
+        Defect,
         GraphNoteMetaInput,
         Intake,
         LeftNote,
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
     from nuggets.settings import Settings
     from nuggets.shelf import NuggetGraph, NuggetShelf, promote_facts, reflect_and_clean_memory
     from nuggets.shelf.nugget import Nugget
-    from nuggets.stores.base import Defect
 
 __version__ = "0.1.0"
 
@@ -120,7 +120,7 @@ __all__ = [
 # Where the public names live; the light ones first.
 _ROOMS = (
     *("errors", "domain.records", "operations.permissions", "settings", "shelf"),
-    *("shelf.nugget", "maintenance.clean_up", "maintenance.promotion.merged_text", "stores.base"),
+    *("shelf.nugget", "maintenance.clean_up", "maintenance.promotion.merged_text"),
 )
 
 if not TYPE_CHECKING:  # a type checker that saw it would believe in any name

@@ -18,11 +18,10 @@ from database_samples import (
     with_log,
     without_documented_files,
 )
+from nuggets.domain.records import Defect
 from nuggets.errors import StoreError
-from nuggets.stores.base import Defect
-from nuggets.stores.sqlite.database import PAGE_BYTES
 
-PAGE = PAGE_BYTES
+PAGE = 4096
 
 
 def kinds(found: Sequence[Defect]) -> list[str]:
@@ -260,7 +259,8 @@ def test_damage_upon_damage_keeps_every_version(tmp_path: Path) -> None:
     path = filled(tmp_path)
     for text in (b"first", b"second"):
         path.write_bytes(text * 500)
-        opened(tmp_path).checkup(fix=True)
+        with opened(tmp_path) as shelf:  # closed, or its refresher could still write to the file
+            shelf.checkup(fix=True)
 
     assert (tmp_path / "nuggets.db.damaged-1").read_bytes().startswith(b"first")
     assert (tmp_path / "nuggets.db.damaged-2").read_bytes().startswith(b"second")

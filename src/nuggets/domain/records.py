@@ -347,6 +347,17 @@ class ExternalEdit(NamedTuple):
     facts: tuple[dict[str, Any], ...] = ()  # key, value, hits, last_hit_session and what else
 
 
+class Defect(NamedTuple):
+    """One thing in a shelf's files or tables that is not as it should be."""
+
+    kind: str
+    path: str
+    problem: str
+    remedy: str  # what a repair does about it; "" if it leaves that to a person
+    harmful: bool  # the shelf does not work, or something was lost
+    mended: bool = False
+
+
 class ExportsStatus(NamedTuple):
     """How far the documented files are."""
 

@@ -91,7 +91,11 @@ class Notes(Mapping[str, MemoryNote]):
         return [
             note
             for note in self.values()
-            if meets(note, nugget=nugget, title=title, kind=kind, project=project, hidden=hidden)
+            if (kind is None or note.kind == kind)
+            and (hidden is None or note.hidden == hidden)
+            and (project is None or note.project == project)
+            and (nugget is None or fold_case(note.nugget_name) == fold_case(nugget))
+            and (title is None or title_form(note.title) == title_form(title))
         ]
 
     def linking_to(self, ids: Collection[str]) -> list[MemoryNote]:
@@ -121,25 +125,6 @@ class State(Protocol):
 
     @property
     def marks(self) -> Mapping[str, Any]: ...
-
-
-def meets(
-    note: MemoryNote,
-    *,
-    nugget: str | None,
-    title: str | None,
-    kind: NoteKind | None,
-    project: str | None,
-    hidden: bool | None,
-) -> bool:
-    """Whether the note is what `Notes.find` was asked for."""
-    return (
-        (kind is None or note.kind == kind)
-        and (hidden is None or note.hidden == hidden)
-        and (project is None or note.project == project)
-        and (nugget is None or fold_case(note.nugget_name) == fold_case(nugget))
-        and (title is None or title_form(note.title) == title_form(title))
-    )
 
 
 class MemoryNotes(dict[str, MemoryNote], Notes):

@@ -5,15 +5,12 @@ In this form they sort as text, survive JSON unchanged, and need no parsing.
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
-from time import time_ns
 
 from nuggets.domain.records import EarlierImage, MemoryNote, MemoryVersion, RecallResult
 from nuggets.errors import InvalidInput
 
 CLOCKS_DIFFER = timedelta(days=1)  # more than any wrong time zone makes of a right clock
 _DAY_LENGTH = len("2026-01-31")
-_SECOND = len("2026-01-31T09:00:00")
 _YOUNGEST_CLOCK = "2026"  # Nuggets is no older: a clock before that was never set
 
 
@@ -25,13 +22,7 @@ def iso(moment: datetime) -> str:
 
 def now() -> str:
     """The current time as text."""
-    seconds, milliseconds = divmod(time_ns() // 1_000_000, 1000)
-    return f"{_text_of_second(seconds)}.{milliseconds:03}Z"
-
-
-@lru_cache(maxsize=1)  # a batch asks thousands of times a second
-def _text_of_second(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat()[:_SECOND]
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def moment_after(last: str, now: str) -> str:

@@ -82,6 +82,15 @@ def full_disk(path: str, least: int = 1) -> str:
     return ""
 
 
+def file_identity(path: str) -> tuple[int, int] | None:
+    """The device and inode of a file; None if it is not there."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 def read_beginning(path: str, most: int) -> str:
     """The beginning of a plain file; "" if there is none, or a link."""
     try:
@@ -269,19 +278,6 @@ def free_name(prefix: str) -> str:
     return f"{prefix}{number}"
 
 
-def _is_another_alive(process: int) -> bool:
-    """Whether another process with this id is alive and may still be writing."""
-    if process == os.getpid():
-        return False
-    try:
-        os.kill(process, 0)  # signal 0 only checks that the process exists
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        pass  # it exists and belongs to another user
-    return True
-
-
 def is_leftover(name: str) -> bool:
     """Is this the name of a temporary file of a writer, or of a file that SQLite made beside it?"""
     for suffix in ("-copy", "-wal", "-shm", "-journal"):
@@ -294,8 +290,16 @@ def is_leftover(name: str) -> bool:
 
 def has_living_writer(name: str) -> bool:
     """Is the process alive that writes the temporary file of this name?"""
-    process = name.partition(".tmp")[0].rpartition(".")[2].partition("-")[0]
-    return _is_another_alive(int(process, 16))
+    process = int(name.partition(".tmp")[0].rpartition(".")[2].partition("-")[0], 16)
+    if process == os.getpid():
+        return False  # one with the same id is gone
+    try:
+        os.kill(process, 0)  # signal 0 only checks that the process exists
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass  # it exists and belongs to another user
+    return True
 
 
 def write_parts(descriptor: int, content: Iterable[bytes | memoryview]) -> None:

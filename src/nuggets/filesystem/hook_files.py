@@ -165,22 +165,18 @@ def drop_diaries(directory: str) -> list[str]:
     Returns the paths, and fails if one cannot be deleted. A conversation that goes on only forgets
     what it was shown.
     """
+    from nuggets.domain import times
+
     deleted = diaries(directory)
     for path in deleted:
         with suppress(FileNotFoundError):  # another process has swept it
             os.unlink(path)
-    _record_purge(directory)
-    return deleted
-
-
-def _record_purge(directory: str) -> None:
-    from nuggets.domain import times
-
     path = hook_path(directory, "purged")
     if os.path.isdir(os.path.dirname(path)):  # else no hook has ever run
         with suppress(FileNotFoundError):
             os.unlink(path)
         append(path, times.now())
+    return deleted
 
 
 def purge_time(directory: str) -> str:

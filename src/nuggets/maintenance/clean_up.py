@@ -12,7 +12,7 @@ from nuggets.domain import codec, credentials, times
 from nuggets.domain.limits import check_count
 from nuggets.domain.marks import RUN_MARK, RejectedChange, read_rejected
 from nuggets.domain.names_and_tags import title_form
-from nuggets.domain.records import Changes, DailyRun, MemoryNote, ReflectionResult
+from nuggets.domain.records import Changes, DailyRun, Defect, MemoryNote, ReflectionResult
 from nuggets.domain.times import iso, parse
 from nuggets.errors import StoreBusy, StoreError
 from nuggets.language.text import fold_case
@@ -24,7 +24,6 @@ from nuggets.operations.lookups_before_write import contradicting_pairs
 from nuggets.operations.metadata_inference import scope_and_rest
 from nuggets.operations.notes_and_links import asymmetries, repair_links
 from nuggets.operations.transactions import Decision
-from nuggets.stores.base import UNFINISHED_PURGE, Defect
 
 # --- the audit: it reports and changes nothing ----------------------------------------------------
 
@@ -285,5 +284,5 @@ class CleanUp:
             return []
         if fix:
             Purge(self._context, self._files).finish()
-        defect = Defect(UNFINISHED_PURGE, store.directory, problem, "finish it", harmful=False)
+        defect = Defect("unfinished purge", store.directory, problem, "finish it", harmful=False)
         return [defect._replace(mended=not store.unfinished_erasure)]

@@ -113,7 +113,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Unpack
 
-    from nuggets.domain.records import Anchor
+    from nuggets.domain.records import Anchor, Defect
     from nuggets.domain.type_check import NoteFilters, NoteMeta, NuggetOptions
     from nuggets.encoder.text_encoder import NearestNotes, TextEncoder
     from nuggets.maintenance import ShelfContext
@@ -137,7 +137,6 @@ if TYPE_CHECKING:
     from nuggets.search.explanation import Explanation
     from nuggets.shelf.nugget import Nugget
     from nuggets.stores.backup import Backup
-    from nuggets.stores.base import Defect
     from nuggets.stores.restore import Restored
     from nuggets.stores.sql.shelf_copy import Copied
     from nuggets.stores.sql.store import Store

@@ -10,7 +10,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from typing import BinaryIO
 
 from nuggets.domain.records import MemoryNote
@@ -120,13 +120,9 @@ def _connect(uri: str, path: str) -> Iterator[Database]:
         connection = sqlite3.connect(uri, uri=True, isolation_level=None)
     except sqlite3.Error as problem:
         raise StoreError(f"{path} cannot be opened: {problem}") from problem
-    database = Database(path, connection)
-    try:
-        with explain_errors(path):
-            refuse_foreign_tables(connection, path)
-            yield database
-    finally:
-        database.close()
+    with closing(Database(path, connection)) as database, explain_errors(path):
+        refuse_foreign_tables(connection, path)
+        yield database
 
 
 def unpack(path: str, target: str) -> str:
@@ -216,8 +212,7 @@ def _erase_from_backup(
     temporary = temporary_path(path)
     try:
         unpack(path, temporary)
-        database = Database(temporary)
-        try:
+        with closing(Database(temporary)) as database:
             meta = schema.read_meta(database)
             schema.refuse_newer(meta)
             schema.migrate(database, meta)
@@ -228,8 +223,6 @@ def _erase_from_backup(
             database.commit()
             database.execute("VACUUM")
             database.execute("PRAGMA journal_mode = DELETE")  # one file, without a log
-        finally:
-            database.close()
         append_checksum(temporary)
         os.replace(temporary, path)
         sync_directory(os.path.dirname(path))
@@ -272,12 +265,17 @@ def remove_copies(directory: str) -> list[str]:
 
 
 def _set_aside_paths(directory: str) -> Iterator[str]:
-    for subfolder in ("", "graph", "backups"):
+    for path in _paths_in(directory, "", "graph", "backups"):
+        name = os.path.basename(path)
+        if DAMAGED in name or name.startswith(REPLACED) or is_leftover(name):
+            yield path
+
+
+def _paths_in(directory: str, *subfolders: str) -> Iterator[str]:
+    for subfolder in subfolders:
         folder = os.path.join(directory, subfolder)
         for name in sorted(os.listdir(folder) if os.path.isdir(folder) else ()):
-            is_copy = DAMAGED in name or name.startswith(REPLACED)
-            if is_copy or is_leftover(name):
-                yield os.path.join(folder, name)
+            yield os.path.join(folder, name)
 
 
 def files_with_text(directory: str, texts: Iterable[str]) -> list[str]:
@@ -287,15 +285,11 @@ def files_with_text(directory: str, texts: Iterable[str]) -> list[str]:
     needles = {form for text in texts for form in _written_forms(text) if len(form) >= _SHORTEST}
     ours = {os.path.join(directory, name) for name in documented_files(directory)}
     found = []
-    for subfolder in ("", "graph", "backups"):
-        folder = os.path.join(directory, subfolder)
-        for name in sorted(os.listdir(folder) if os.path.isdir(folder) else ()):
-            path = os.path.join(folder, name)
-            is_ours = path in ours or name.startswith(_OWN_NAMES) or is_leftover(name)
-            if is_ours or not os.path.isfile(path):
-                continue
-            if subfolder != "backups" and _holds(path, needles):
-                found.append(path)
+    for path in _paths_in(directory, "", "graph"):
+        name = os.path.basename(path)
+        is_ours = path in ours or name.startswith(_OWN_NAMES) or is_leftover(name)
+        if not is_ours and os.path.isfile(path) and _holds(path, needles):
+            found.append(path)
     return found
 
 
@@ -324,7 +318,5 @@ def _holds(path: str, needles: Collection[bytes]) -> bool:
 
 def list_backups(directory: str) -> list[str]:
     """The backups that a shelf's own directory holds."""
-    folder = os.path.join(directory, "backups")
-    names = os.listdir(folder) if directory and os.path.isdir(folder) else []
-    paths = (os.path.join(folder, name) for name in names)
-    return sorted(path for path in paths if not os.path.isdir(path))  # of `connect`: no memories
+    paths = _paths_in(directory, "backups") if directory else ()
+    return [path for path in paths if not os.path.isdir(path)]  # of `connect`: no memories

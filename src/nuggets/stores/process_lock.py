@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache
 from typing import cast, get_args
 
@@ -25,23 +25,22 @@ from nuggets.filesystem.atomic_files import (
 )
 
 LOCK_SECONDS = 10.0  # longer than any write takes: then a process is stuck and should be named
-_LOCK_FILE = "nuggets.lock"
 _FIRST_PAUSE = 0.001  # seconds; a small write takes some milliseconds
 _LONGEST_PAUSE = 0.01  # a person does not notice it
 _YIELD_SECONDS = 2.5 * _LONGEST_PAUSE  # a holder that others waited for lets one of them go first
 _WAITING_OFFSET = 256  # in the lock file: a process that waits writes a byte there
 
 
-def shelf_lock(directory: str) -> "LockFile":
-    """The lock of the shelf in a directory."""
-    return LockFile(os.path.join(directory, _LOCK_FILE))
+def shelf_lock(directory: str) -> str:
+    """The lock file of the shelf in a directory."""
+    return os.path.join(directory, "nuggets.lock")
 
 
-@contextmanager
-def hold_shelf_lock(directory: str, wait_seconds: float = LOCK_SECONDS) -> Iterator["LockFile"]:
+def hold_shelf_lock(
+    directory: str, wait_seconds: float = LOCK_SECONDS
+) -> "AbstractContextManager[LockFile]":
     """Hold the lock of the shelf in a directory."""
-    with hold_lock(shelf_lock(directory).path, wait_seconds) as lock:
-        yield lock
+    return hold_lock(shelf_lock(directory), wait_seconds)
 
 
 @contextmanager
@@ -250,9 +249,6 @@ def _read_touches(content: bytes) -> Iterator[Touch]:
     for line in content.split(b"\n"):
         # A line that a power cut cut off, or that is none of ours, is lost.
         with suppress(ValueError, TypeError, RecursionError):
-            yield _touch_of(*json.loads(line))
-
-
-def _touch_of(note_id: str, session: str, at: str, kind: str) -> Touch:
-    known = kind if kind in get_args(HitKind) else ""
-    return Touch(str(note_id), str(session), str(at), cast("HitKind", known))
+            note_id, session, at, kind = map(str, json.loads(line))
+            known = kind if kind in get_args(HitKind) else ""
+            yield Touch(note_id, session, at, cast("HitKind", known))

@@ -7,7 +7,7 @@ damaged, its files are kept as they are.
 import os
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from nuggets.domain import times
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
@@ -121,8 +121,7 @@ def _commit_restore(path: str, name: str, revision: int, now: str) -> None:
 
     Its new revision comes after all that anyone has seen of this shelf, and it has no exports yet.
     """
-    database = Database(path)
-    try:
+    with closing(Database(path)) as database:
         state = SqlState(lambda: database)
         database.begin(writing=True)
         writer = CommitWriter(database, state, after=revision)
@@ -133,8 +132,6 @@ def _commit_restore(path: str, name: str, revision: int, now: str) -> None:
         database.commit()
         database.execute(f"PRAGMA {WRITE_AHEAD_LOG}")
         database.checkpoint()
-    finally:
-        database.close()
     sync_file(path)
 
 

@@ -25,9 +25,9 @@ from nuggets.language.text import closest_name
 from nuggets.settings import CONFIG_FILE, SETTINGS, Setting, Settings, validate
 
 if TYPE_CHECKING:
+    from nuggets.domain.records import Defect
     from nuggets.maintenance.clean_up import Finding
     from nuggets.operations.shelf_encoder import EncoderStatus
-    from nuggets.stores.base import Defect
 
 
 # --- audit, doctor -----------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def _deletion_lines(call: Call) -> list[str]:
 
 def _settings_defects(settings: "Settings") -> "list[Defect]":
     """A config.toml that every other command refuses. Only a person can correct it."""
-    from nuggets.stores.base import Defect
+    from nuggets.domain.records import Defect
 
     problem = settings.file_problem
     path = os.path.join(directory_of(settings["dir"]), CONFIG_FILE)
@@ -123,8 +123,8 @@ def _settings_defects(settings: "Settings") -> "list[Defect]":
 
 def _connection_defects() -> "list[Defect]":
     """What keeps connected agents from working. `connect` and people repair that."""
+    from nuggets.domain.records import Defect
     from nuggets.interfaces.connect.settings_edits import find_problems
-    from nuggets.stores.base import Defect
 
     return [
         Defect("connection", path, problem, remedy="", harmful=False)

@@ -173,7 +173,7 @@ def _values(
     """What an argument of a command may be."""
     from nuggets.interfaces.cli.run_command import METADATA_VALUES
     from nuggets.settings import SETTINGS
-    from nuggets.stores.completion_titles import nugget_names, recent_titles
+    from nuggets.stores import nugget_names, recent_titles
 
     of = argument.names[0]
     kind = _NAMED_BY.get((name, of)) or _NAMED.get(of)

@@ -1,23 +1,17 @@
 """Find what is wrong with a database: damage, and rows that do not agree with the notes."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nuggets.domain import times
-from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
+from nuggets.domain.records import Changes, Defect, MemoryNote, NuggetConfig
 from nuggets.domain.type_check import check_fields
 from nuggets.errors import StoreCorrupt, StoreError
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.base import (
-    DAMAGED_DATABASE,
-    DAMAGED_RECORDS,
-    WRONG_COLUMNS,
-    WRONG_INDEX,
-    Defect,
-)
-from nuggets.stores.base import Database as SqlDatabase
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.commit_writer import columns_of
 from nuggets.stores.sql.row_format import (
@@ -28,9 +22,17 @@ from nuggets.stores.sql.row_format import (
     nugget_from_text,
     with_recalls,
 )
-from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import Database, open_read_only
+
+if TYPE_CHECKING:
+    from nuggets.stores.sql.schema import Database as SqlDatabase
+    from nuggets.stores.sql.schema import IndexKind
+
+DAMAGED_DATABASE = "damaged database"
+WRONG_COLUMNS = "wrong columns"
+WRONG_INDEX = "wrong index"
+
 
 # --- what every row of a table must be, so that the rest of Nuggets can read it ---------------
 
@@ -74,10 +76,6 @@ def _check_nugget(fold: str, config: str) -> None:
     name = nugget_from_text(config).name
     if fold != fold_case(name):
         raise _MisplacedNugget(f"{fold!r:.80} is not how {name!r:.80} is found")
-
-
-def _check_mark(name: str, value: str) -> None:
-    json.loads(value)
 
 
 def _check_recalls(hits: int, session: str, sessions: str, accessed_at: str) -> None:
@@ -124,7 +122,7 @@ CHANGES = Rows("changes", "position", "note, dropped, before, recalls", _check_c
 OTHERS = (  # that a repair copies as they are
     Rows("nuggets", "place", "fold, config", _check_nugget),
     Rows("superseded", "number", "note, until, record", _check_superseded),
-    Rows("marks", "rowid", "name, value", _check_mark),
+    Rows("marks", "rowid", "name, value", lambda _, value: json.loads(value)),
     Rows("touches", "number", "revision, note, session, at, kind", _check_touch),
 )
 _KEYS = {  # by which any SQL database finds a row
@@ -211,7 +209,7 @@ def describe_damaged(damaged: Damaged, path: str) -> Iterator[Defect]:
     for table, rows in damaged.items():
         names = ", ".join(" ".join(map(str, keys)) for keys in rows[:_MOST_SHOWN])
         problem = f"{len(rows)} records of {table} cannot be read: {names}"
-        yield Defect(DAMAGED_RECORDS, path, problem, "take them out", harmful=True)
+        yield Defect("damaged records", path, problem, "take them out", harmful=True)
 
 
 def take_out_damaged(database: SqlDatabase, damaged: Damaged) -> Changes:

@@ -5,12 +5,16 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+from nuggets.domain.records import Defect
 from nuggets.errors import StoreBusy, StoreError
 from nuggets.filesystem.atomic_files import full_disk, has_living_writer, is_leftover
 from nuggets.filesystem.shelf_location import sync_program
 from nuggets.stores.backup import REPLACED
-from nuggets.stores.base import DAMAGED_DATABASE, DAMAGED_FILE, LEFTOVER, OPEN_TO_OTHERS, Defect
-from nuggets.stores.doctor.database_defects import damaged_database, find_database_defects
+from nuggets.stores.doctor.database_defects import (
+    DAMAGED_DATABASE,
+    damaged_database,
+    find_database_defects,
+)
 from nuggets.stores.exports.edits import parse_edit, read_settled
 from nuggets.stores.exports.register import (
     GRAPH,
@@ -28,6 +32,9 @@ from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import reading_file, refuse_orphaned_log
 
+DAMAGED_FILE = "damaged file"
+LEFTOVER = "leftover"
+OPEN_TO_OTHERS = "open to others"
 LEAST_FREE = 1 << 20  # bytes: with less, a write of some size fails
 _LOCK_SECONDS = 1.0  # files are put in place in less
 _OUR_NAMES = ("nuggets.", "recalls", "graph", "backups", REPLACED)  # their beginnings

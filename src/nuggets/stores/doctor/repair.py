@@ -9,11 +9,11 @@ import shutil
 import sqlite3
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 from nuggets.domain import times
-from nuggets.domain.records import Changes, NuggetConfig
+from nuggets.domain.records import Changes, Defect, NuggetConfig
 from nuggets.errors import StoreError
 from nuggets.filesystem.atomic_files import (
     DAMAGED,
@@ -25,27 +25,26 @@ from nuggets.filesystem.atomic_files import (
 )
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.base import (
-    DAMAGED_DATABASE,
-    DAMAGED_FILE,
-    LEFTOVER,
-    OPEN_TO_OTHERS,
-    WRONG_COLUMNS,
-    WRONG_INDEX,
-    Defect,
-)
 from nuggets.stores.doctor.database_defects import (
     CHANGES,
     COMMITS,
+    DAMAGED_DATABASE,
     OTHERS,
     RECALLS,
     SOUND_NOTES,
+    WRONG_COLUMNS,
+    WRONG_INDEX,
     Rows,
     build_indexes,
     derive_columns_again,
     put_links,
 )
-from nuggets.stores.doctor.examination import examine
+from nuggets.stores.doctor.examination import (
+    DAMAGED_FILE,
+    LEFTOVER,
+    OPEN_TO_OTHERS,
+    examine,
+)
 from nuggets.stores.exports.register import GRAPH, forget
 from nuggets.stores.process_lock import hold_shelf_lock
 from nuggets.stores.sql import schema
@@ -99,25 +98,19 @@ def _mend(directory: str, defect: Defect, kinds: Sequence[IndexKind]) -> str:
         os.rename(path, free_name(path + DAMAGED))
         _forget_export(directory, path)
     elif defect.kind.startswith((WRONG_COLUMNS, WRONG_INDEX)):
-        database = Database(path)
-        try:
+        with closing(Database(path)) as database:
             database.begin(writing=True)
             derive_columns_again(database)
             build_indexes(database, kinds)
             database.commit()
-        finally:
-            database.close()
     return ""
 
 
 def _forget_export(directory: str, path: str) -> None:
     """Remove a file from the register, so that it is written again."""
-    with suppress(StoreError, OSError):
-        database = Database(os.path.join(directory, "nuggets.db"))
-        try:
-            forget(database, os.path.relpath(path, directory))
-        finally:
-            database.close()
+    path_of_database = os.path.join(directory, "nuggets.db")
+    with suppress(StoreError, OSError), closing(Database(path_of_database)) as database:
+        forget(database, os.path.relpath(path, directory))
 
 
 def _replace_database(directory: str, kinds: Sequence[IndexKind]) -> str:

@@ -34,7 +34,7 @@ from nuggets.stores.sqlite.database import Database
 
 if TYPE_CHECKING:
     from nuggets.stores.exports.edits import DecideEdit
-    from nuggets.stores.sqlite.opening import Registers
+    from nuggets.stores.exports.register import Registers
 
 LOOK_SECONDS = 0.5  # between two looks whether someone edited the files
 SMALL_NOTES = 500  # are written in the time that a command takes to start
@@ -76,6 +76,7 @@ class Exports:
         self._is_edited = False  # by someone, and not imported yet
         self._is_behind = False  # a file must be written again
         self._refresher: ModuleType | None = None  # loaded when one was started
+        self._is_too_large = False  # for a refresher: that was found out once, and stays so
         self._problems: dict[str, str] = {}  # files that are left as they are, and why
         self.notices: tuple[str, ...] = ()  # imported edits that a person should know of
 
@@ -152,7 +153,7 @@ class Exports:
     def start_refresher(self) -> None:
         """Have stale files written by another process, unless this one ends soon: then it sees to
         them at its end."""
-        if self._is_behind and not self._short_lived:
+        if self._is_behind and not self._short_lived and not self._is_too_large:
             self._start_refresher()
 
     def follow(self) -> None:
@@ -161,13 +162,18 @@ class Exports:
         is_small = self._is_small()
         try:
             if is_small:
-                if self._refresher is not None:
-                    self._refresher.stop(self._directory)
+                self.stop_refresher()
                 self.refresh(wait_seconds=_LOCK_SECONDS)
         except StoreBusy:
             is_small = False  # another process holds the lock for longer
         if not is_small:
             self._start_refresher()
+
+    def stop_refresher(self) -> None:
+        """End the one that this process started, because this process writes the files. The caller
+        does not hold the lock, which that one takes to end."""
+        if self._refresher is not None:
+            self._refresher.stop(self._directory)
 
     def _is_small(self) -> bool:
         with self._access.alone():
@@ -181,8 +187,8 @@ class Exports:
         def is_wanted() -> bool:
             with self._access.alone():
                 database = self._access.database()
-                is_too_large = is_larger(database, refresher.MOST_NOTES, sys.maxsize)
-                return not is_too_large and not database.blocks_others
+                self._is_too_large = is_larger(database, refresher.MOST_NOTES, sys.maxsize)
+                return not self._is_too_large and not database.blocks_others
 
         refresher.start(self._directory, is_wanted)
         self._is_behind, self._refresher = False, refresher
@@ -192,8 +198,6 @@ class Exports:
         from nuggets.stores.exports import write
 
         database = self._access.database()
-        if not database.path:
-            return  # nothing was written yet, or nothing can be
         lock = partial(self._access.hold_lock, wait_seconds)
         self._is_behind, self._refresher = False, None  # other threads may commit meanwhile
         try:

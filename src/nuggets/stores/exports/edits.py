@@ -23,7 +23,6 @@ from nuggets.stores.exports.register import (
     Export,
     changed_files,
     documented_files,
-    exports,
     nugget_in,
     record,
     refuse_link,
@@ -36,7 +35,7 @@ from nuggets.stores.exports.write import (
     NUGGET_VERSION,
     ExportedRevision,
     checksum_of,
-    current_revision,
+    read_current,
     read_exported_revision,
 )
 from nuggets.stores.sql.row_format import Rest, note_of
@@ -176,9 +175,8 @@ class EditImport:
         self._directory = directory
         self._database = database
         self._state = state
-        self._current, _ = current_revision(database)
+        self._current, _, self._recorded = read_current(database)
         self._decide = decide
-        self._recorded = exports(database)
         self._files = documented_files(directory)
         self.notices: list[str] = []  # what a person should know of an edit
 
@@ -301,7 +299,9 @@ class EditImport:
                 return None
             sound = ExportedRevision(known.revision, "", known.touch)
             return self._state_at(sound if known.is_sound else self._current, state)
-        if moment_of(self._database, exported.revision) != exported.saved_at:
+        sql = "SELECT at FROM commits WHERE revision = ?"  # the history may not reach back to it
+        row = self._database.execute(sql, (exported.revision,)).fetchone()
+        if row is None or row[0] != exported.saved_at:
             return None
         return self._state_at(exported, state)
 
@@ -358,24 +358,12 @@ class _Touch(NamedTuple):
     session: str
 
 
-def moment_of(database: Database, revision: int) -> str | None:
-    """The time of a revision; None if the history does not reach back to it."""
-    sql = "SELECT at FROM commits WHERE revision = ?"
-    row = database.execute(sql, (revision,)).fetchone()
-    return None if row is None else str(row[0])
-
-
-def last_touch(database: Database, revision: int | None = None) -> int:
-    """The number of the last recall, or of the last one that a revision counted."""
-    where = "" if revision is None else " WHERE revision <= ?"
-    sql = f"SELECT max(number) FROM touches{where}"
-    row = database.execute(sql, () if revision is None else (revision,)).fetchone()
-    return int(row[0] or 0)
-
-
 def changes_back_to(database: Database, state: State, exported: ExportedRevision) -> Changes:
     """The changes that lead from the current state back to what an export showed."""
-    touch = last_touch(database, exported.revision) if exported.touch is None else exported.touch
+    touch = exported.touch
+    if touch is None:  # the last one that the revision counted
+        sql = "SELECT max(number) FROM touches WHERE revision <= ?"
+        touch = database.execute(sql, (exported.revision,)).fetchone()[0] or 0
     earlier, since = _notes_before(database, exported.revision)
     rows = database.execute(
         "SELECT note, revision, session FROM touches WHERE number > ?", (touch,)

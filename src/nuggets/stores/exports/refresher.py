@@ -136,11 +136,10 @@ def run(directory: str, lock: int) -> None:
 
 def _write_when_quiet(database: "Database", directory: str) -> int:
     """Write the files when nobody has written for a moment; the last change that they show."""
-    from nuggets.stores.exports.register import documented_files, is_incomplete
+    from nuggets.stores.exports.register import documented_files, is_incomplete, read_registers
     from nuggets.stores.exports.write import refresh
     from nuggets.stores.process_lock import hold_shelf_lock
     from nuggets.stores.sqlite.database import Database
-    from nuggets.stores.sqlite.opening import read_registers
 
     deadline, change = time.monotonic() + LONGEST_SECONDS, _last_change(database)
     while time.monotonic() < deadline:

@@ -19,6 +19,7 @@ from nuggets.domain.records import MemoryNote, NuggetConfig
 from nuggets.domain.state import Database as AnyDatabase
 from nuggets.errors import InvalidInput, StoreError
 from nuggets.filesystem.atomic_files import (
+    file_identity,
     is_leftover,
     private_directory,
     read_if_plain,
@@ -67,15 +68,15 @@ def refresh(
     `renew`: every file gets the current revision, also if nothing else in it changes.
     """
     path, directory = database.path, os.path.dirname(database.path)
-    file = _identity(path)
+    file = file_identity(path)
     waiting: list[_Rendered] = []
     try:
         with explain_errors(path):
             database.begin(writing=False)
-            exported, fields = current_revision(database)
+            exported, fields, recorded = read_current(database)
             if not exported.revision:
                 return
-            files = _Files(documented_files(directory), exports(database), exported, renew=renew)
+            files = _Files(documented_files(directory), recorded, exported, renew=renew)
             state, names = SqlState(lambda: database), []
             for config, facts in state.nuggets_with_facts():
                 name = nugget_file(config.name)
@@ -90,7 +91,7 @@ def refresh(
                 waiting.append(_write(directory, GRAPH, exported, parts))
             database.rollback()  # a reader keeps the database's log from being truncated
             with lock():
-                if _identity(path) != file:
+                if file_identity(path) != file:
                     raise StoreError(f"{path} was replaced; its files are written by the next one")
                 _place(database, directory, waiting, exported, names)
             _sweep(directory)
@@ -99,11 +100,6 @@ def refresh(
         for rendered in waiting:
             with suppress(OSError):  # most are in place
                 os.unlink(rendered.temporary)
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    status = _status_at(path)
-    return None if status is None else (status.st_dev, status.st_ino)
 
 
 class _Files:
@@ -321,30 +317,30 @@ class ExportedRevision(NamedTuple):
 
     revision: int
     saved_at: str
-    touch: int | None = None  # None: its author removed that field
+    touch: int | None = None  # None: an export for others, or its author removed that field
 
 
-def current_revision(database: AnyDatabase) -> tuple[ExportedRevision, str]:
-    """What an export shows that is made now, and the graph's fields beside the notes, as JSON."""
-    sql = (
-        "SELECT revision, at, (SELECT max(number) FROM touches),"
-        " (SELECT value FROM marks WHERE name = ?) FROM commits ORDER BY revision DESC LIMIT 1"
-    )
-    row = database.execute(sql, (GRAPH_FIELDS,)).fetchone() or (0, "", 0, None)
-    revision, at, touch, fields = row
-    return ExportedRevision(revision, at, touch or 0), fields or "{}"
+def read_current(database: AnyDatabase) -> tuple[ExportedRevision, str, dict[str, Export]]:
+    """What an export shows that is made now; the graph's fields beside the notes, as JSON; and the
+    register. All in one statement."""
+    rows = database.execute(
+        "SELECT k.revision, k.at, (SELECT max(number) FROM touches),"
+        f" (SELECT value FROM marks WHERE name = ?), {', '.join(f'e.{n}' for n in Export._fields)}"
+        " FROM (SELECT revision, at FROM commits ORDER BY revision DESC LIMIT 1) k"
+        " LEFT JOIN exports e ON TRUE",
+        (GRAPH_FIELDS,),
+    ).fetchall()
+    revision, at, touch, fields = rows[0][:4] if rows else (0, "", 0, None)
+    recorded = {row[4]: Export(*row[4:]) for row in rows if row[4] is not None}
+    return ExportedRevision(revision, at, touch or 0), fields or "{}", recorded
 
 
 # --- their first line -------------------------------------------------------------------------
 
 
 def _head(version: int, exported: ExportedRevision) -> str:
-    fields = {
-        "version": version,
-        "revision": exported.revision,
-        "savedAt": exported.saved_at,
-        "recalls": exported.touch,
-    }
+    revision, saved_at, touch = exported
+    fields = {"version": version, "revision": revision, "savedAt": saved_at, "recalls": touch}
     return codec.dumps({name: value for name, value in fields.items() if value is not None})[:-1]
 
 
@@ -354,11 +350,10 @@ def read_exported_revision(fields: Mapping[str, Any]) -> ExportedRevision | None
     if type(revision) is not int or revision < 1 or not isinstance(saved_at, str):
         return None
     try:
-        return ExportedRevision(
-            revision, times.normalize_time(saved_at), touch if type(touch) is int else None
-        )
+        saved_at = times.normalize_time(saved_at)
     except InvalidInput:
         return None
+    return ExportedRevision(revision, saved_at, touch if type(touch) is int else None)
 
 
 # --- their bytes ------------------------------------------------------------------------------

@@ -140,13 +140,9 @@ def _parameters(psycopg: Any, url: "DatabaseUrl") -> dict[str, Any]:
 
 def _adapt(connection: Any) -> None:
     """Numbers as the tables have them: all whole ones of 64 bits, and no decimals."""
-    from psycopg.types.numeric import Int8Dumper, NumericBinaryLoader, NumericLoader
+    from psycopg.types.numeric import Int8Dumper, NumericBinaryLoader
 
-    class WholeNumber(NumericLoader):
-        def load(self, data: Any) -> Any:
-            return int(super().load(data))
-
-    class WholeBinaryNumber(NumericBinaryLoader):
+    class WholeNumber(NumericBinaryLoader):
         def load(self, data: Any) -> Any:
             return int(super().load(data))
 
@@ -159,7 +155,6 @@ def _adapt(connection: Any) -> None:
     adapters.register_dumper(int, Int8Dumper)
     adapters.register_dumper(bool, FlagDumper)
     adapters.register_loader("numeric", WholeNumber)
-    adapters.register_loader("numeric", WholeBinaryNumber)
     connection.execute(
         f"SET search_path = {VIEWS}, {TABLES}; SET client_min_messages = warning; SET jit = off"
     )

@@ -101,15 +101,6 @@ class Database:
                 yield connection
 
     @contextmanager
-    def _after_queue(self) -> Iterator["psycopg.Connection[Any]"]:
-        """For what cannot be sent together with the writes that wait."""
-        with self._use_connection() as connection:
-            if self._queue:
-                with self._pipeline(connection):
-                    pass
-            yield connection
-
-    @contextmanager
     def _pipeline(self, connection: "psycopg.Connection[Any]") -> Iterator[None]:
         queue, self._queue = self._queue, []
         with connection.pipeline(), connection.cursor() as cursor:
@@ -124,7 +115,10 @@ class Database:
 
     def run(self, script: str) -> Any:
         """Run statements as they are, all at once; the first value of the last one."""
-        with self._after_queue() as connection:
+        with self._use_connection() as connection:
+            if self._queue:  # it cannot be sent together with the writes that wait
+                with self._pipeline(connection):
+                    pass
             cursor = connection.execute(script.encode())
             while cursor.nextset():
                 pass

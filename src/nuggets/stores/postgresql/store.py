@@ -29,8 +29,8 @@ from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.store import Store
 
 if TYPE_CHECKING:
+    from nuggets.domain.records import Defect
     from nuggets.filesystem.shelf_location import DatabaseUrl
-    from nuggets.stores.base import Defect
     from nuggets.stores.sqlite.store import SqliteStore
 
 T = TypeVar("T")

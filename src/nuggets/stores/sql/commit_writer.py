@@ -15,7 +15,6 @@ from nuggets.stores.sql.row_format import (
     NOTHING_ELSE,
     Rest,
     note_of,
-    nugget_record,
     recalls_kept,
     recalls_of,
     record_of,
@@ -24,7 +23,7 @@ from nuggets.stores.sql.row_format import (
 from nuggets.stores.sql.schema import Replaced
 
 if TYPE_CHECKING:
-    from nuggets.stores.base import Database
+    from nuggets.stores.sql.schema import Database
     from nuggets.stores.sql.state import SqlNotes, SqlState
 
 _SELECT_NOTES = (
@@ -126,7 +125,7 @@ class CommitWriter:
                 "INSERT INTO nuggets (place, fold, config)"
                 " VALUES ((SELECT coalesce(max(place), 0) + 1 FROM nuggets), ?, ?)"
                 " ON CONFLICT (fold) DO UPDATE SET config = excluded.config",
-                (fold, dumps(nugget_record(config))),
+                (fold, dumps(config)),
             )
         for name in changes.drop_nuggets:
             fold = fold_case(name)

@@ -4,10 +4,12 @@ A commit keeps before-images only. The note after a commit is its next before-im
 note, with the recalls that were counted at that time.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Collection, Iterator
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.codec import dumps
 from nuggets.domain.records import (
@@ -20,7 +22,6 @@ from nuggets.domain.records import (
 )
 from nuggets.domain.times import parse
 from nuggets.errors import StoreCorrupt
-from nuggets.stores.base import Database
 from nuggets.stores.sql.row_format import (
     NOTHING_ELSE,
     Rest,
@@ -28,6 +29,9 @@ from nuggets.stores.sql.row_format import (
     with_recalls,
 )
 from nuggets.stores.sql.state import Damage, SqlNotes
+
+if TYPE_CHECKING:
+    from nuggets.stores.sql.schema import Database
 
 
 def _image(note_id: str, record: str, damage: Damage | None) -> MemoryNote | None:

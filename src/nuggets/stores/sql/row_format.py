@@ -76,8 +76,8 @@ def record_of(note: MemoryNote) -> str:
     fields: list[Any] = list(note)
     for place, numbers in _NUMBERS_OF:
         fields[place] = numbers.get(fields[place], fields[place])
-    system = _numbers_of_system_tags(note.nugget_name, note.scope, note.type)
-    fields[_TAGS] = [system.get(tag, tag) for tag in note.tags]
+    system = system_tags(note.nugget_name, note.scope, note.type)
+    fields[_TAGS] = [system.index(tag) if tag in system else tag for tag in note.tags]
     for place in (_ACCESSED, _UPDATED):
         if fields[place] == fields[_CREATED]:
             fields[place] = None
@@ -133,12 +133,6 @@ def _anchor_of(path: str, line: int, lines: Any, symbols: Any, *rest: Any) -> An
     return Anchor(path, line, tuple(lines), tuple(symbols), *rest)
 
 
-@lru_cache(maxsize=256)
-def _numbers_of_system_tags(nugget: str, scope: str, note_type: str) -> dict[str, int]:
-    tags = system_tags(nugget, scope, note_type)
-    return {tag: number for number, tag in enumerate(tags)}
-
-
 @lru_cache(maxsize=16)  # asked when a fact is looked for, and again when it is written
 def title_number(title: str) -> int:
     """A checksum of the title and its length, for finding notes that may have this title."""
@@ -151,6 +145,7 @@ def title_length(length: int) -> int:
     return min(length, (1 << _LENGTH_BITS) - 1)
 
 
+NAME_IN_CONFIG = f"json_extract(config, '$[{NuggetConfig._fields.index('name')}]')"  # in SQL
 TITLE_IN_RECORD = f"json_extract(record, '$[{_FIELDS.index('title') - 1}]')"  # in SQL
 LENGTH_OF_TITLE = f"(title & {(1 << _LENGTH_BITS) - 1})"  # in SQL
 
@@ -182,10 +177,6 @@ def with_recalls(note: MemoryNote, recalls: str) -> MemoryNote:
         raise damaged_record(f"a recall of {note.id!r:.80}", problem) from problem
 
 
-def nugget_record(config: NuggetConfig) -> list[Any]:
-    return list(config)
-
-
 def nugget_from_text(config: str) -> NuggetConfig:
     try:
         return nugget_of(_loads(config))
@@ -209,18 +200,7 @@ class Rest(NamedTuple):
     before_marks: Mapping[str, Any] = NO_EXTRA
 
     def to_json(self) -> str:
-        if self == NOTHING_ELSE:
-            return "[]"
-        return dumps(
-            [
-                [nugget_record(config) for config in self.put_nuggets],
-                self.drop_nuggets,
-                self.marks,
-                [nugget_record(config) for config in self.before_nuggets],
-                self.new_nuggets,
-                self.before_marks,
-            ]
-        )
+        return "[]" if self == NOTHING_ELSE else dumps(self)
 
     @classmethod
     def from_json(cls, text: str) -> "Rest":

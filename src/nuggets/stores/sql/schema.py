@@ -12,7 +12,7 @@ known for longer than who changed what.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +20,65 @@ from nuggets.errors import StoreCorrupt, StoreError
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
+    from nuggets.domain import state
     from nuggets.domain.records import MemoryNote
-    from nuggets.domain.state import Database, State
-    from nuggets.stores.base import Index
+
+    class Cursor(state.Cursor, Protocol):
+        """The rows that a statement returns, and how many it changed."""
+
+        @property
+        def rowcount(self) -> int: ...
+
+    class Database(Protocol):
+        """One connection to a database. One thread at a time may use it."""
+
+        @property
+        def path(self) -> str:
+            """Where it is, for messages."""
+
+        @property
+        def in_transaction(self) -> bool: ...
+
+        def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Cursor: ...
+
+        def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object: ...
+
+        def value(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
+            """The first column of the first row; None if there is no row."""
+
+        def begin(self, *, writing: bool) -> None: ...
+
+        def commit(self) -> None: ...
+
+        def rollback(self) -> None: ...
+
+        def set_durable(self, durable: bool) -> None:
+            """Whether a commit waits until it is synced to the disk."""
+
+    class Index(Protocol):
+        """Tables derived from all notes, written in the same transactions."""
+
+        def update(self, replaced: Sequence[Replaced]) -> None:
+            """Follow a change, inside its transaction."""
+
+        def rebuild(self, notes: Iterable[tuple[int, MemoryNote]]) -> None:
+            """Index these notes, each with its place, and nothing else."""
+
+        def forget_traces(self, note_ids: Collection[str]) -> None:
+            """Remove everything that is left of notes that were dropped."""
+
+        def save(self) -> None:
+            """Save what was computed while reading, inside a transaction."""
+
+        @property
+        def has_unsaved(self) -> bool:
+            """Is there anything to save?"""
+
+        def check(self) -> list[str]:
+            """Complaints about what a rebuild would make differently."""
+
 
 SCHEMA = 1  # raise it with a step in MIGRATIONS
 
@@ -70,7 +126,7 @@ class IndexKind(NamedTuple):
     name: str
     format: int  # if another number is recorded, the index is rebuilt
     tables: tuple[str, ...]  # statements that create the tables
-    make: Callable[[Database, State], Index]
+    make: Callable[[state.Database, state.State], Index]
     optional: bool = False  # exists only where `enable_index` made it
 
 
@@ -182,7 +238,7 @@ class IndexSet:
     """All indexes over the state of one database."""
 
     def __init__(
-        self, kinds: Sequence[IndexKind], database: Callable[[], Database], state: State
+        self, kinds: Sequence[IndexKind], database: Callable[[], Database], state: state.State
     ) -> None:
         self._kinds = kinds
         self._database = database

@@ -3,14 +3,18 @@
 The copy is one transaction of the target: interrupted, it leaves nothing.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nuggets.errors import Conflict
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.base import Database
-from nuggets.stores.sql.schema import TABLES, IndexKind
+from nuggets.stores.sql.schema import TABLES
+
+if TYPE_CHECKING:
+    from nuggets.stores.sql.schema import Database, IndexKind
 
 # --- statements that create tables, parsed: columns and keys ----------------------------------
 

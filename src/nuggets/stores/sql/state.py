@@ -25,7 +25,7 @@ from nuggets.stores.sql.row_format import (
 )
 
 if TYPE_CHECKING:
-    from nuggets.stores.base import Cursor, Database
+    from nuggets.stores.sql.schema import Cursor, Database
 
 _NOTE = (
     "SELECT n.id, n.record, r.hits, r.session, r.sessions, r.accessed_at"

@@ -29,9 +29,14 @@ from nuggets.stores.sql.schema import IndexSet, existing_kinds, read_meta, recor
 from nuggets.stores.sql.state import Damage, SqlState
 
 if TYPE_CHECKING:
-    from nuggets.domain.records import Commit, CommitSummary, EarlierImage, ExportsStatus
-    from nuggets.stores.base import Database, Defect
-    from nuggets.stores.sql.schema import IndexKind
+    from nuggets.domain.records import (
+        Commit,
+        CommitSummary,
+        Defect,
+        EarlierImage,
+        ExportsStatus,
+    )
+    from nuggets.stores.sql.schema import Database, IndexKind
     from nuggets.stores.sql.shelf_copy import Copied
 
 SECOND = len("2026-01-31T12:00:00")  # of a time

@@ -29,19 +29,16 @@ from nuggets.filesystem.atomic_files import (
 BUSY_SECONDS = 10.0  # SQLite's own locks are held for milliseconds; then someone is stuck
 FAILURES = (sqlite3.Error, UnicodeDecodeError)  # of a statement; the latter if texts are damaged
 APPLICATION = 0x4E756767  # "Nugg" in the header: whose database this is
-PAGE_BYTES = 8192  # notes of a few hundred bytes leave less of such a page empty
-CACHE_BYTES = 16_000_000  # of pages that were read; a search reads some hundred, all over the file
+CACHE_PAGES = 4000  # that were read, 16 MB: a write changes some 30 pages, all over the file
 
 # PRAGMAs: how SQLite keeps our database
 WRITE_AHEAD_LOG = "journal_mode = WAL"  # readers never wait for a writer
 DURABLE = "synchronous = FULL"  # a commit returns when it is on the disk
 NOT_DURABLE = "synchronous = NORMAL"  # for counting recalls: a power cut may take the last ones
-BEFORE_WRITING = (  # once; a command that only reads, and counts that, does without
-    "secure_delete = ON",  # what is deleted is overwritten with zeros
-    f"cache_size = {-CACHE_BYTES // 1024}",
-)
 WHILE_BUILDING = (  # of a new file that nobody sees before it is complete and synced
-    f"page_size = {PAGE_BYTES}",
+    f"application_id = {APPLICATION}",
+    "page_size = 4096",  # larger ones cost each commit more: it writes whole pages
+    f"default_cache_size = {CACHE_PAGES}",  # kept in the file: nobody who opens it has to say so
     "journal_mode = OFF",
     "synchronous = OFF",
     "cache_size = -65536",  # KiB
@@ -58,10 +55,7 @@ class Database:
         self.only_reads = False  # in the transaction that it is in
         self._is_durable = True  # as the next transaction that writes is to be
         self._synchronous = ""  # the PRAGMA that was set
-        self._is_set_up = False  # for writing
-        self._connection = connection or (_connect(self) if path else connect_temporary())
-        if connection is None:
-            self.set_synchronous(NOT_DURABLE)
+        self._connection = connection or _connect(self)
         if path:
             _databases.add(self)
 
@@ -91,25 +85,17 @@ class Database:
         return int(self.value("PRAGMA data_version"))
 
     def begin(self, *, writing: bool) -> None:
-        if writing:
-            self.set_up_writing()
+        if writing or not self._synchronous:
+            self._set_synchronous(DURABLE if writing and self._is_durable else NOT_DURABLE)
         self.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
         self.only_reads = not writing
-
-    def set_up_writing(self) -> None:
-        """Before anything is written, outside of a transaction: how it is to be kept."""
-        self.set_synchronous(DURABLE if self._is_durable else NOT_DURABLE)
-        if not self._is_set_up:
-            self._is_set_up = True
-            for pragma in BEFORE_WRITING:
-                self.execute(f"PRAGMA {pragma}")
 
     @property
     def commits_wait(self) -> bool:
         """Would a commit of the transaction that it is in wait until it is synced to the disk?"""
         return self._synchronous != NOT_DURABLE
 
-    def set_synchronous(self, pragma: str) -> None:
+    def _set_synchronous(self, pragma: str) -> None:
         if pragma != self._synchronous:
             self.execute(f"PRAGMA {pragma}")
             self._synchronous = pragma
@@ -143,11 +129,8 @@ class Database:
             raise explain_error(problem, target.path or self.path) from problem
 
     def copy_to_file(self, path: str) -> None:
-        target = Database(path, sqlite3.connect(path))
-        try:
+        with closing(Database(path, sqlite3.connect(path))) as target:
             self.copy_to(target)
-        finally:
-            target.close()
 
     def close(self) -> None:
         _databases.discard(self)
@@ -242,17 +225,14 @@ def building(path: str) -> Iterator[Database]:
     temporary = temporary_path(path)
     try:
         os.close(os.open(temporary, NEW_FILE, 0o600))
-        database = Database(temporary, sqlite3.connect(temporary, isolation_level=None))
-        try:
+        connection = sqlite3.connect(temporary, isolation_level=None)
+        with closing(Database(temporary, connection)) as database:
             for pragma in WHILE_BUILDING:
                 database.execute(f"PRAGMA {pragma}")
-            database.execute(f"PRAGMA application_id = {APPLICATION}")
             database.execute("BEGIN")
             yield database
             database.commit()
             database.execute(f"PRAGMA {WRITE_AHEAD_LOG}")
-        finally:
-            database.close()
         sync_file(temporary)
         os.rename(temporary, path)
         sync_path(os.path.dirname(path))
@@ -280,16 +260,12 @@ def sync_file(path: str) -> None:
         os.close(descriptor)
 
 
-def connect_temporary() -> sqlite3.Connection:
-    """Connect to a new database that nobody else sees and that is gone when it is closed. SQLite
-    keeps a small one in memory, and a large one in a file of its own."""
-    return sqlite3.connect("", isolation_level=None, check_same_thread=False)
-
-
 def _connect(database: Database) -> sqlite3.Connection:
     """Connect for writing if possible; else read-only; then without shared memory, which some file
     systems and full disks refuse; at last as an immutable file."""
     path = database.path
+    if not path:  # one that nobody else sees; SQLite keeps a large one in a file of its own
+        return sqlite3.connect("", isolation_level=None, check_same_thread=False)
     _refuse_other_files(path)
     problems: list[sqlite3.Error] = []
     for mode, alone in _OPEN_MODES:

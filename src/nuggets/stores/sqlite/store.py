@@ -20,22 +20,17 @@ from nuggets.domain import times
 from nuggets.domain.marks import UNFINISHED_PURGE, describe_unfinished
 from nuggets.domain.records import Changes, ExportsStatus, Touch
 from nuggets.errors import StoreBusy, StoreError
+from nuggets.filesystem.atomic_files import file_identity, private_directory
 from nuggets.stores.exports import Exports, StoreAccess
-from nuggets.stores.process_lock import hold_shelf_lock, shelf_lock
+from nuggets.stores.exports.register import UNFINISHED_ERASURE, Registers, read_registers
+from nuggets.stores.process_lock import LockFile, hold_shelf_lock, shelf_lock
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.store import Store
-from nuggets.stores.sqlite.database import Database, create, explain_errors
-from nuggets.stores.sqlite.opening import (
-    Connection,
-    Registers,
-    begin_overwriting,
-    overwrite,
-    read_registers,
-)
+from nuggets.stores.sqlite.database import Database, create, explain_errors, refuse_orphaned_log
 
 if TYPE_CHECKING:
-    from nuggets.stores.base import Defect
+    from nuggets.domain.records import Defect
     from nuggets.stores.exports.edits import DecideEdit
 
 WRITER_SECONDS = 1.0  # how long exports wait for a thread that writes
@@ -65,9 +60,10 @@ class SqliteStore(Store):
         self._registers: Registers | None = None  # as they were last read from this connection
         self._is_current = False  # are they those of the transaction that reads?
         self._prepared: int | None = None  # version of the database that needs no preparation
-        self._process_lock = shelf_lock(directory)
-        self._connection = Connection(self._path, self._statements, self._forget_indexes)
-        super().__init__(self._connection.database, kinds, clock)
+        self._process_lock = LockFile(shelf_lock(directory))
+        self._database: Database | None = None  # opened when it is first used
+        self._file: tuple[int, int] | None = None  # its device and inode; None: a stand-in
+        super().__init__(self._open, kinds, clock)
         self._exports: Exports | None = None
         if decide_edit is not None and directory:
             access = StoreAccess(
@@ -82,6 +78,42 @@ class SqliteStore(Store):
             self._exports = Exports(
                 directory, access, decide_edit, clock=clock, short_lived=short_lived
             )
+
+    # --- the database: the file in the directory, or an empty one in memory while there is none ---
+
+    def _open(self) -> Database:
+        if self._database is not None:
+            return self._database
+        if self.directory and os.path.lexists(self.directory) and not os.path.isdir(self.directory):
+            private_directory(self.directory)  # raises an error that names what is there instead
+        if self._path and os.path.lexists(self._path):
+            self._database = Database(self._path)
+            self._file = file_identity(self._path)
+            return self._database
+        refuse_orphaned_log(self._path)
+        self._database = database = Database("")
+        for statement in self._statements():
+            database.execute(statement)
+        return database
+
+    def _close_database(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = self._file = None
+            self._forget_indexes()
+
+    def _follow_file(self) -> None:
+        """Close the database if another file is there now, such as a restored backup."""
+        database = self._database
+        if database is None or database.in_transaction or not self._path:
+            return
+        if file_identity(self._path) != self._file:
+            self._close_database()
+
+    @property
+    def _blocks_others(self) -> bool:
+        """Must it be closed after each use, because it locks other connections out?"""
+        return self._database is not None and self._database.blocks_others
 
     def _statements(self) -> Iterator[str]:
         yield from schema.statements()
@@ -99,7 +131,7 @@ class SqliteStore(Store):
     @contextmanager
     def reading(self) -> Iterator[None]:
         with self._explain_errors(), self._mutex:
-            self._connection.follow_file()
+            self._follow_file()
             if self._asked().in_transaction:
                 yield
                 return
@@ -122,16 +154,16 @@ class SqliteStore(Store):
             task()
         finally:
             self._mutex.acquire()
-        self._connection.follow_file()
+        self._follow_file()
         self._asked().begin(writing=False)
 
     def _end_reading(self) -> None:
         self._is_current = False
         self.state.forget()
-        if self._connection.is_open:
+        if self._database is not None:
             self._asked().rollback()
-        if self._connection.blocks_others:
-            self._connection.close()
+        if self._blocks_others:
+            self._close_database()
 
     def _look(self) -> Callable[[], None] | None:
         """What has to be done before this transaction reads: the tables migrated, or edits of the
@@ -165,7 +197,7 @@ class SqliteStore(Store):
 
     def needs_migration(self) -> bool:
         with self._mutex, self._explain_errors():
-            self._connection.follow_file()
+            self._follow_file()
             return self._current_registers().is_outdated(self._kinds)
 
     def _migrate(self) -> None:
@@ -195,9 +227,9 @@ class SqliteStore(Store):
         if not self.directory:
             return
         try:
-            if self._connection.blocks_others:
+            if self._blocks_others:
                 with self._mutex:
-                    self._connection.close()
+                    self._close_database()
         finally:
             self._process_lock.release()
 
@@ -229,25 +261,22 @@ class SqliteStore(Store):
     def _follow_commits(self) -> None:
         if self._exports is not None:
             self._exports.note_commit()
-            if self._connection.is_open:  # else it would lock others out
+            if self._database is not None:  # else it would lock others out
                 self._exports.start_refresher()
 
     def _prepare_file(self) -> None:
         """Make sure that there is a database with current tables and indexes."""
         with self._mutex:
-            self._connection.follow_file()
-            if not self._connection.is_of_file:
-                self._find_or_create_file()
+            self._follow_file()
+            if self._file is None:
+                if not os.path.lexists(self._path):
+                    create(self._path, self._statements())
+                self._follow_file()
             if self._prepared is not None and self._prepared == self._asked().version():
                 return
             if self._update_tables().has_unfinished_erasure:
                 overwrite(self._asked(), wait_seconds=0)
                 self._current_registers()  # says whether that was possible
-
-    def _find_or_create_file(self) -> None:
-        if not os.path.lexists(self._path):
-            create(self._path, self._statements())
-        self._connection.follow_file()
 
     def _update_tables(self) -> Registers:
         """Bring the tables to today's schema, and rebuild each index of another format."""
@@ -268,16 +297,18 @@ class SqliteStore(Store):
     def _count(self, touches: Sequence[Touch]) -> None:
         """Count recalls in the transaction that read, if that is possible."""
         with self._mutex:
-            if self._connection.is_in_transaction and self._count_in_snapshot(touches):
+            if self._count_in_snapshot(touches):
                 return
         super()._count(touches)
 
     def _count_in_snapshot(self, touches: Sequence[Touch]) -> bool:
         """Count recalls in the transaction that read; False if someone else is writing or has
         written since, or if something has to be done before anything is written."""
-        database = self._asked()
-        is_prepared = database.only_reads and self._is_current and self._prepared is not None
-        if not is_prepared or database.commits_wait or not self._connection.is_of_file:
+        database = self._database
+        if database is None or not (database.in_transaction and database.only_reads):
+            return False
+        is_prepared = self._is_current and self._prepared is not None
+        if not is_prepared or database.commits_wait or self._file is None:
             return False
         try:
             self._take_lock(0, prepare=False)
@@ -319,7 +350,8 @@ class SqliteStore(Store):
     def private_copy(self) -> SqliteStore:
         with self.reading():
             copy = SqliteStore("", self._kinds, clock=self._clock)
-            copy._connection.begin_with_copy(self._asked())
+            copy._database = Database("")
+            self._asked().copy_to(copy._database)
             return copy
 
     def _write_commit(self, changes: Changes) -> int:
@@ -335,7 +367,7 @@ class SqliteStore(Store):
     @property
     def unfinished_erasure(self) -> str:
         """Why a file may still hold erased bytes; "" if none does."""
-        if not self._connection.is_of_file:
+        if self._file is None:
             return ""
         with self._mutex:
             registers = self._registers if self._short_lived else None
@@ -353,6 +385,7 @@ class SqliteStore(Store):
         if self._exports is not None:
             with self.exclusive():
                 pass  # `_take_lock` imports external edits
+            self._exports.stop_refresher()
             self._exports.refresh(renew=True)
 
     def follow_exports(self) -> None:
@@ -396,13 +429,44 @@ class SqliteStore(Store):
         """Close the files; a shelf in memory stays usable."""
         self.flush_touches()
         self.follow_exports()
-        if not self._path or not self._connection.is_open:
+        if not self._path or self._database is None:
             return
         with ExitStack() as stack:
-            if self._connection.is_of_file and os.path.isdir(self.directory):
+            if self._file is not None and os.path.isdir(self.directory):
                 with suppress(OSError, StoreError), self._explain_errors():
                     stack.enter_context(hold_shelf_lock(self.directory, 0))
             with self._mutex:
-                self._connection.close()
+                self._close_database()
         if self._exports is not None:
             self._exports.forget_look()
+
+
+# --- overwriting erased bytes -----------------------------------------------------------------
+# SQLite leaves the bytes of deleted rows, and of those that it moved, on their pages, so the
+# database is rewritten (`VACUUM`). They also stand in the write-ahead log until that is truncated.
+# A crash, a reader that still needs the log or a full disk can interrupt this: a row in `meta` says
+# what remains, and the next writer, which opens the database, goes on.
+
+
+_REWRITE, _TRUNCATE_LOG = "rewrite", "cut log"
+
+
+def begin_overwriting(database: Database) -> None:
+    """Inside the transaction that erases: record that the files are still to be overwritten."""
+    sql = (
+        "INSERT INTO meta (name, value) VALUES (?, ?)"
+        " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    )
+    database.execute(sql, (UNFINISHED_ERASURE, _REWRITE))
+
+
+def overwrite(database: Database, *, wait_seconds: float) -> None:
+    """Overwrite erased bytes, as far as possible now. The caller holds the shelf's lock."""
+    with suppress(StoreError):
+        step = database.value("SELECT value FROM meta WHERE name = ?", (UNFINISHED_ERASURE,))
+        if step == _REWRITE:
+            database.execute("VACUUM")
+            sql = "UPDATE meta SET value = ? WHERE name = ?"
+            database.execute(sql, (_TRUNCATE_LOG, UNFINISHED_ERASURE))
+        if database.checkpoint(wait_seconds):
+            database.execute("DELETE FROM meta WHERE name = ?", (UNFINISHED_ERASURE,))
