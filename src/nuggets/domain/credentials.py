@@ -330,6 +330,11 @@ _FORMS = {
         rf"echo\s(?=[^\n|]{{1,99}}\|\s?sudo\s[^\n]{{0,40}}?-[a-z]{{0,5}}s)){_VALUE}",
         _is_chosen,
     ),
+    "secret in a command": _Form(
+        "-token -secret -key",
+        rf"--(?:[a-z]{{1,12}}-){{0,2}}(?:token|secret|(?:api|access|secret)-key)\s{_VALUE}",
+        _is_made,
+    ),
     "authorization": _Form(
         "bearer basic authorization",
         rf"(?:bearer\s|basic\s|authorization(?:{_QUOTE})?\s?[:=]\s?(?:{_QUOTE})?[a-z]{{3,20}}\s)"
@@ -349,6 +354,13 @@ _FORMS = {
         _PASSWORD_WORDS,
         rf"(?:{_PASSWORD})(?<!pass)[^\n.!?]{{0,60}}?[ ,:：](?=\S{{0,40}}\d){_VALUE}",
         _is_strong,
+    ),
+    "password behind its value": _Form(
+        _PASSWORD_WORDS,
+        r"(?P<value>[^\s.,;:!?。，]\S{5,40})"
+        rf"\s?(?:{_COPULA})\s?(?:\w{{1,9}} ?){{0,3}}(?:{_PASSWORD})"
+        r"(?![-_a-z]| (?!for|i|we|on|of|at|in|für|pour|de|para|per|voor)[a-z])",
+        _is_chosen,
     ),
     "secret behind its name": _Form(_SECRET_WORDS, rf"(?:{_SECRET})\s{_VALUE}", _is_long_made),
     "assigned key": _Form(
@@ -387,6 +399,11 @@ _FORMS = {
         rf"(?<![a-z0-9-])(?:pin(?:[ _-]?(?:code|number|nummer)|码|コード)?(?:{_SHORTLY}|{_OF}: ?|"
         rf"(?<!gpio pin)[\s,(]{{1,2}})(?P<value>{_DIGITS})|"
         rf"cv[vc]2?(?:{_SHORTLY}|\s)(?P<plain>\d{{3,4}}))(?!\w|[.-]\w)",
+        lambda value: len(set(value)) > 1,
+    ),
+    "PIN behind its value": _Form(
+        "pin",
+        rf"(?P<value>{_DIGITS}) (?:{_COPULA}) (?:\w{{1,9}} ){{0,2}}pin(?:code)?\b",
         lambda value: len(set(value)) > 1,
     ),
     "code of a lock": _Form(
