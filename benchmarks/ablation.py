@@ -31,8 +31,7 @@ LIFTS: dict[str, Change] = {  # by name, the weights that are 0 without it
     "questions": {"asks": 0},
 }
 SCORING = tuple(
-    f"nuggets.search.{name}"
-    for name in ("ranking", "relevance_threshold", "results", "encoder_signal")
+    f"nuggets.search.{name}" for name in ("ranking", "answer_degree", "results", "encoder_signal")
 )
 NO_VECTOR, NO_TEXT = {"vector": 0.0}, {"text": 0.0}
 

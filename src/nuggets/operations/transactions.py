@@ -16,16 +16,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from nuggets import encoder
+from nuggets import encoder, facts, search
 from nuggets.domain.marks import UNFINISHED_PURGE, unfinished_purge
 from nuggets.domain.records import NO_CHANGES, Changes, Touch
 from nuggets.domain.state import Database, State, read_marks
 from nuggets.errors import Conflict, NuggetsError, StoreBusy, opened_before_fork
-from nuggets.facts import schema as fact_schema
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.permissions import TEAM, is_team, refuse_private
-from nuggets.search.search_index import TABLES as SEARCH_TABLES
-from nuggets.search.search_index import SearchIndex
 from nuggets.stores.sql.schema import IndexKind
 
 if TYPE_CHECKING:
@@ -46,7 +43,9 @@ def _facts(database: Database, state: State) -> "FactIndex":
     return FactIndex(database, state.notes.many, lambda: state.nuggets)
 
 
-def _search(database: Database, state: State) -> SearchIndex:
+def _search(database: Database, state: State) -> "SearchIndex":
+    from nuggets.search.search_index import SearchIndex
+
     return SearchIndex(database, state.notes.many, state.notes.values)
 
 
@@ -57,8 +56,8 @@ def _vectors(database: Database, state: State) -> "VectorIndex":
 
 
 KINDS = (
-    IndexKind("fact", fact_schema.FORMAT, fact_schema.TABLES, _facts),
-    IndexKind("search", SearchIndex.FORMAT, SEARCH_TABLES, _search),
+    IndexKind("fact", facts.FORMAT, facts.TABLES, _facts),
+    IndexKind("search", search.FORMAT, search.TABLES, _search),
     IndexKind("encoder", encoder.FORMAT, encoder.TABLES, _vectors, optional=True),
 )
 

@@ -9,9 +9,10 @@ from nuggets.domain.state import chunks, placeholders
 from nuggets.language.dates import YEARS_BACK, ordinal
 from nuggets.language.languages import LANGUAGES
 from nuggets.named_tuple import NamedTuple
-from nuggets.search.note_analyzer import SAYS_WHEN, own_tags, tag_label
+from nuggets.search.note_analyzer import SAYS_WHEN, own_tags, tag_label, to_storable
 from nuggets.search.postings import MOST_KEYS, PostingsReader, term_key
 from nuggets.search.vocabulary import Vocabulary
+from nuggets.search.weights import boost
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -111,7 +112,7 @@ LINKS_KEPT = 2
 GROUPS_KEPT = 4  # own tags of a note that make it part of a group
 
 _NO_DIGITS = bytes(code for code in range(256) if not b"0"[0] <= code <= b"9"[0])
-_COLUMNS = "doc, note, length, norm, created, flags, boost, groups, links"
+COLUMNS = "doc, note, length, norm, created, flags, boost, groups, links"
 
 
 class Document(NamedTuple):
@@ -200,7 +201,7 @@ class DocumentReader:
 
     def newest(self, count: int) -> list[Document]:
         rows = self._database.execute(
-            f"SELECT {_COLUMNS} FROM search_documents WHERE true{self._condition}"
+            f"SELECT {COLUMNS} FROM search_documents WHERE true{self._condition}"
             " ORDER BY doc DESC LIMIT ?",
             (count,),
         )
@@ -209,7 +210,7 @@ class DocumentReader:
     def _read(self, column: str, values: "Sequence[int | str]") -> None:
         for some in chunks(values):
             for row in self._database.execute(
-                f"SELECT {_COLUMNS} FROM search_documents"
+                f"SELECT {COLUMNS} FROM search_documents"
                 f" WHERE {column} IN ({placeholders(some)}){self._condition}",
                 some,
             ):
@@ -226,27 +227,31 @@ def _document(row: "Sequence[Any]") -> Document:
     return Document._make((*columns, names, targets, sqrt(min(1.0, LINKS_KEPT / len(targets)))))
 
 
+def row_of(doc: int, note: "MemoryNote", analysis: "Analysis") -> tuple[Any, ...]:
+    """The row of a note, in the order of `COLUMNS`."""
+    tags = list(dict.fromkeys(own_tags(note)))[:GROUPS_KEPT]
+    return (
+        doc,
+        to_storable(note.id),
+        analysis.length,
+        analysis.norm,
+        created_digits(note),
+        ASKS * note.content.endswith("?") | SAYS_WHEN * analysis.says_when,
+        boost(note),
+        " ".join(str(term_key(tag_label(tag))) for tag in tags),
+        links_of(note),
+    )
+
+
 def created_digits(note: "MemoryNote") -> int:
     """A time that compares like the note's, as a number."""
     digits = note.created_at.encode(errors="replace").translate(None, _NO_DIGITS)[:DIGITS]
     return int(digits.ljust(DIGITS, b"0")) if digits else 0
 
 
-def flags_of(note: "MemoryNote", analysis: "Analysis") -> int:
-    return ASKS * note.content.endswith("?") | SAYS_WHEN * analysis.says_when
-
-
-def groups_of(note: "MemoryNote") -> str:
-    """The keys of the labels of the tags by which it belongs to groups."""
-    tags = list(dict.fromkeys(own_tags(note)))[:GROUPS_KEPT]
-    return " ".join(str(term_key(tag_label(tag))) for tag in tags)
-
-
 def links_of(note: "MemoryNote") -> str:
-    if not note.links:
-        return ""
     targets = dict.fromkeys(link.to for link in note.links if link.to != note.id)
-    return BETWEEN_LINKS.join(list(targets)[-MOST_LINKS:])
+    return to_storable(BETWEEN_LINKS.join(list(targets)[-MOST_LINKS:]))
 
 
 # --- all that a question reads --------------------------------------------------------------------

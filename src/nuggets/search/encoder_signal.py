@@ -7,10 +7,10 @@ and meaning agree on a note.
 
 from typing import TYPE_CHECKING, Protocol
 
+from nuggets.search.answer_degree import is_near
 from nuggets.search.documents import LINKS_KEPT
 from nuggets.search.note_analyzer import title_key, title_label, to_storable
 from nuggets.search.ranking import LENDERS
-from nuggets.search.relevance_threshold import is_near
 from nuggets.search.weights import WEIGHTS
 
 if TYPE_CHECKING:

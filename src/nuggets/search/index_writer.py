@@ -14,7 +14,7 @@ from nuggets.search.vocabulary import add_words, remove_words
 from nuggets.search.weights import boost
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping
 
     from nuggets.domain.records import MemoryNote
     from nuggets.domain.state import Database
@@ -82,24 +82,11 @@ class IndexWriter:
         counter = documents.NEXT_ARCHIVED if note.hidden else documents.NEXT
         doc = doc_of(self._numbers.get(counter, 0) + self._changes.get(counter, 0), note.hidden)
         self._count(counter, 1)
-        links = to_storable(documents.links_of(note))
-        self._documents.append(
-            (
-                doc,
-                to_storable(note.id),
-                analysis.length,
-                analysis.norm,
-                documents.created_digits(note),
-                documents.flags_of(note, analysis),
-                boost(note),
-                documents.groups_of(note),
-                links,
-            )
-        )
+        self._documents.append(documents.row_of(doc, note, analysis))
         self._postings.add(doc, analysis.codes)
         self._gathered += len(analysis.codes)
         self._tokens.setdefault(analysis.language, set()).update(analysis.tokens)
-        self._count_note(note, analysis, 1, bool(links))
+        self._count_note(note, analysis, 1)
 
     def _remove(self, note: "MemoryNote") -> None:
         self._write_documents()
@@ -114,24 +101,22 @@ class IndexWriter:
         self._gathered += len(analysis.codes)
         words = words_of(analysis.tokens, analysis.language)
         self._removed_terms.update({term_key(term): term for _, term in words})
-        self._count_note(note, analysis, -1, bool(documents.links_of(note)))
+        self._count_note(note, analysis, -1)
 
     def _set_facts(self, before: "MemoryNote", after: "MemoryNote") -> None:
         """Update what may change while the words stay the same."""
         self._write_documents()
-        links = to_storable(documents.links_of(after))
+        links = documents.links_of(after)
         self._database.execute(
             "UPDATE search_documents SET boost = ?, links = ? WHERE note = ?",
             (boost(after), links, to_storable(after.id)),
         )
         self._count_of(after, documents.LINKED, bool(links) - bool(documents.links_of(before)))
 
-    def _count_note(
-        self, note: "MemoryNote", analysis: Analysis, sign: int, is_linked: bool
-    ) -> None:
+    def _count_note(self, note: "MemoryNote", analysis: Analysis, sign: int) -> None:
         self._count_of(note, documents.NOTES, sign)
         self._count_of(note, documents.LENGTH, sign * analysis.length)
-        self._count_of(note, documents.LINKED, sign * is_linked)
+        self._count_of(note, documents.LINKED, sign * bool(documents.links_of(note)))
         if ordinal(note.created_at[:10]):
             self._count_of(note, f"{documents.YEAR}{note.created_at[:4]}", sign)
         if analysis.language:
@@ -175,13 +160,13 @@ class IndexWriter:
         self._tokens, self._removed_terms = {}, {}
 
 
-def clear(database: "Database", tables: "Sequence[str]") -> None:
-    """Empty the tables of the index. Of the numbers, the last table, the revision goes on: other
-    processes compare it."""
+def clear(database: "Database") -> None:
+    """Empty the tables of the index. Of the numbers the revision goes on: other processes compare
+    it."""
     numbers = documents.read_numbers(database)
     numbers.pop(documents.REVISION, None)
-    for table in tables[:-1]:
-        database.execute(f"DELETE FROM {table}")
+    for table in ("documents", "postings", "recent", "words"):
+        database.execute(f"DELETE FROM search_{table}")
     documents.add_numbers(database, {name: -value for name, value in numbers.items()})
 
 

@@ -18,9 +18,9 @@ from nuggets.language.text import is_unspaced, pieces, plain, query_words, token
 from nuggets.language.word_lists import ENGLISH, stop_words
 from nuggets.named_tuple import NamedTuple
 from nuggets.search.note_analyzer import LABEL, title_key, title_label, to_storable
-from nuggets.search.term_expansion import Alternative, TermExpansion, rarity
+from nuggets.search.term_expansion import Alternative, TermExpansion
 from nuggets.search.vocabulary import MOST_WORDS, respell_question
-from nuggets.search.weights import WEIGHTS
+from nuggets.search.weights import WEIGHTS, rarity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING
 from nuggets.domain.records import NoteFilterOptions, SearchNotesResult
 from nuggets.domain.visibility import is_foreign, visible_projects
 from nuggets.language.text import fold_case, tokens
-from nuggets.search.clear_answer import names_another_time
+from nuggets.search.answer_degree import (
+    DIGITS,
+    degree,
+    is_complete,
+    names_another_time,
+    stated_share,
+    topical_weights,
+)
 from nuggets.search.note_analyzer import LABEL, to_storable
 from nuggets.search.postings import BLOCK, term_key
 from nuggets.search.query import QueryReader
 from nuggets.search.ranking import Ranking, Signal
-from nuggets.search.relevance_threshold import (
-    DIGITS,
-    degree,
-    is_complete,
-    stated_share,
-    topical_weights,
-)
 from nuggets.search.weights import WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nuggets.domain.records import MemoryNote
+    from nuggets.search.answer_degree import Degree
     from nuggets.search.documents import Document, IndexReader
     from nuggets.search.encoder_signal import Meaning, Similarity
     from nuggets.search.query import Query
     from nuggets.search.ranking import Eligible
-    from nuggets.search.relevance_threshold import Degree
 
     Notes = Callable[[Sequence[str]], Mapping[str, MemoryNote]]
 

@@ -1,7 +1,6 @@
 """Terms of the index that answer a word: its forms, relatives, corrections and parts."""
 
 from itertools import chain, islice
-from math import log
 from typing import TYPE_CHECKING
 
 from nuggets.language.languages import is_stop, stems
@@ -10,7 +9,7 @@ from nuggets.language.word_lists import abbreviations
 from nuggets.named_tuple import NamedTuple
 from nuggets.search.note_analyzer import META
 from nuggets.search.vocabulary import SHORTEST
-from nuggets.search.weights import WEIGHTS
+from nuggets.search.weights import WEIGHTS, rarity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -40,12 +39,6 @@ class Expansion(NamedTuple):
 
     alternatives: tuple[Alternative, ...]
     rarity: float
-
-
-def rarity(count: int, notes: int) -> float:
-    """Inverse document frequency, never negative."""
-    total = notes + WEIGHTS.background_notes
-    return log(1 + (total - count + 0.5) / (count + 0.5))
 
 
 class TermExpansion:
