@@ -77,9 +77,10 @@ def ordinal(iso_date: str) -> int:
 @cache
 def _month_numbers() -> dict[str, int]:
     """By name in any language, without accents."""
-    by_language = months().values()
     return {
-        plain(name): number for names in by_language for number, name in enumerate(names, 1)
+        name: number
+        for names in months().values()
+        for number, name in enumerate(plain(" ".join(names)).split(), 1)
     } | MONTHS
 
 

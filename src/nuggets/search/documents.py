@@ -11,7 +11,6 @@ from nuggets.language.languages import LANGUAGES
 from nuggets.named_tuple import NamedTuple
 from nuggets.search.note_analyzer import SAYS_WHEN, own_tags, tag_label, to_storable
 from nuggets.search.postings import MOST_KEYS, PostingsReader, term_key
-from nuggets.search.vocabulary import Vocabulary
 from nuggets.search.weights import boost
 
 if TYPE_CHECKING:
@@ -258,15 +257,15 @@ def links_of(note: "MemoryNote") -> str:
 
 
 class IndexReader:
-    """Statistics, words, postings and documents of the same notes."""
+    """Statistics, postings and documents of the same notes."""
 
     def __init__(self, database: "Database", statistics: Statistics, with_archived: bool) -> None:
+        self.database = database
         self.stats = statistics
         self.postings = PostingsReader(
             database, with_archived, statistics.numbered, statistics.recent
         )
         self.documents = DocumentReader(database, with_archived)
-        self.vocabulary = Vocabulary(database, self.postings)
 
     def forget_if_many(self) -> None:
         """Bound the memory of a long-lived process."""

@@ -10,7 +10,7 @@ from nuggets.language.dates import ordinal
 from nuggets.search import documents
 from nuggets.search.note_analyzer import Analysis, analyze, to_storable, words_of
 from nuggets.search.postings import BLOCK, KEPT_POSTINGS, MOST_KEYS, term_key
-from nuggets.search.vocabulary import add_words, remove_words
+from nuggets.search.term_expansion import letters
 from nuggets.search.weights import boost
 
 if TYPE_CHECKING:
@@ -145,12 +145,21 @@ class IndexWriter:
         self._count(documents.RECENT, self._postings.recent - recent)
         gone = {self._removed_terms[key] for key in emptied if key in self._removed_terms}
         if gone:
-            remove_words(self._database, gone)
+            self._database.executemany(
+                "DELETE FROM search_words WHERE term = ?", [(term,) for term in gone]
+            )
             self.written.clear()
         for language, tokens in self._tokens.items():
             # The same token may be another word in another language.
             new = tokens if language else tokens - self.written
-            add_words(self._database, words_of(new, language))
+            self._database.executemany(
+                "INSERT INTO search_words VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (length, word, term) DO NOTHING",
+                [
+                    (len(word), word, term, letters(word))
+                    for word, term in sorted(words_of(new, language))
+                ],
+            )
             if not language and len(self.written) < MOST_KEYS:
                 self.written |= new
         self._count(documents.REVISION, documents.add_numbers(self._database, self._changes))
