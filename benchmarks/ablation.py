@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks.encoder import EncodedCorpus, code_corpus
 from benchmarks.retrieval import DEPTH, Corpus, Quality, judged
 from nuggets.encoder.minilm import load_model
-from nuggets.encoder.text_encoder import Encoder
+from nuggets.encoder.vector_index import Encoder
 from nuggets.search.weights import WEIGHTS
 
 Change = Mapping[str, Any]  # weights of the search, and what they are

@@ -119,7 +119,7 @@ if TYPE_CHECKING:
 
     from nuggets.domain.records import Anchor
     from nuggets.domain.type_check import NoteFilters, NoteMeta, NuggetOptions
-    from nuggets.encoder.text_encoder import NearestNotes, TextEncoder
+    from nuggets.encoder.vector_index import NearestNotes, TextEncoder
     from nuggets.maintenance import ShelfContext
     from nuggets.maintenance.clean_up import CleanUp, Finding
     from nuggets.maintenance.export_and_backup import Exported

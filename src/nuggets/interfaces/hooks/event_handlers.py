@@ -40,7 +40,7 @@ from nuggets.settings import load
 
 if TYPE_CHECKING:
     from nuggets.domain.records import MemoryNote
-    from nuggets.encoder.text_encoder import NearestNotes
+    from nuggets.encoder.vector_index import NearestNotes
     from nuggets.shelf import NuggetShelf
 
     Compare = Callable[[str], NearestNotes | None]
