@@ -85,6 +85,15 @@ def _belongs_to_previous(character: str) -> bool:
     return unicodedata.category(character) in ("Mn", "Mc", "Me", "Cf", "Sk")
 
 
+def digest(text: str, size: int) -> bytes:
+    """A hash of the text of so many bytes, the same on every machine."""
+    try:
+        from _blake2 import blake2b  # `hashlib` has the same one, and loads OpenSSL as well
+    except ImportError:
+        from hashlib import blake2b
+    return blake2b(text.encode(errors="replace"), digest_size=size).digest()
+
+
 def fold_case(text: str) -> str:
     """The form in which keys and names compare: NFC, case folded, blanks trimmed."""
     if text.isascii():

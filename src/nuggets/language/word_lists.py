@@ -25,7 +25,7 @@ def _read_bytes(name: str) -> bytes:
 
 
 def everyday_filters() -> bytes:
-    """What `everyday_words` reads."""
+    """What `languages` reads."""
     return _read_bytes("everyday_words.bin")
 
 

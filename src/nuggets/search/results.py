@@ -186,8 +186,7 @@ class Search:
     def _eligible(self, filters: NoteFilterOptions) -> "Eligible | None":
         """The notes that meet all that the filters name; None if those are all."""
         eligible: Eligible | None = None
-        for name, value in _filter_values(filters):
-            label = f"{name}={value}"
+        for label in _filter_labels(filters):
             if self._count_labels([label]) != self._reader.stats.notes:
                 labelled = self._notes_with_label([label])
                 eligible = labelled if eligible is None else eligible & labelled
@@ -277,16 +276,12 @@ def _near_best(signals: list[Signal], pool: int) -> list[Signal]:
     ]
 
 
-def _filter_values(filters: NoteFilterOptions) -> list[tuple[str, str]]:
-    values = {
-        "subject": filters.subject,
-        "scope": filters.scope,
-        "type": filters.type,
-        "kind": filters.kind,
-        "nugget": None if filters.nugget is None else fold_case(filters.nugget),
-        "tag": filters.tag,
-    }
-    return [(name, value) for name, value in values.items() if value is not None]
+def _filter_labels(filters: NoteFilterOptions) -> list[str]:
+    """The labels of notes that meet the filters."""
+    nugget = None if filters.nugget is None else fold_case(filters.nugget)
+    values = filters._replace(nugget=nugget)._asdict()
+    del values["include_hidden"]  # these notes are read or not
+    return [f"{name}={value}" for name, value in values.items() if value is not None]
 
 
 def _contains(text: str, phrase: str) -> bool:
