@@ -122,16 +122,12 @@ def mark_clear_answer(
 def names_another_time(question: str, text: str) -> bool:
     """Does the question name a number, or a day or month, that the text has not? "The budget for
     2026" is not stated by what says "Budget 2025", however much else they share."""
-    numbers = set(filter(_has_digit, tokens(question.lower())))
+    numbers = {word for word in tokens(question.lower()) if any(map(str.isdigit, word))}
     if numbers and not numbers.issubset(tokens(text.lower())):
         return True
     dates = written_dates(question, words(question))
     labels = date_labels(text, words(text)) if dates else set()
     return any(date.month and labels.isdisjoint(query_labels(date)) for date in dates)
-
-
-def _has_digit(word: str) -> bool:
-    return any(map(str.isdigit, word))
 
 
 def describe_gaps(results: "Sequence[SearchNotesResult]") -> str:

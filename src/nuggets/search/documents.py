@@ -43,7 +43,7 @@ class Statistics(NamedTuple):
     recent: int  # notes that no block has yet
     mean: float  # significant words of a note
     linked: bool  # whether any note has links
-    years: range  # in which notes were written
+    years: range  # from the first to the last note, the most recent ones if there are many
     languages: tuple[str, ...]  # besides English
 
 
@@ -74,6 +74,8 @@ def read_statistics(database: "Database", with_archived: bool) -> Statistics:
                 name = name.removeprefix(ARCHIVED)
                 sums[name] = sums.get(name, 0) + value
     notes = sums.get(NOTES, 0)
+    years = sorted(int(name.removeprefix(YEAR)) for name in sums if name.startswith(YEAR))
+    first = max(years[0], years[-1] - YEARS_BACK) if years else 1
     return Statistics(
         numbers.get(REVISION, 0),
         notes,
@@ -81,21 +83,13 @@ def read_statistics(database: "Database", with_archived: bool) -> Statistics:
         numbers.get(RECENT, 0),
         sums.get(LENGTH, 0) / max(notes, 1),
         sums.get(LINKED, 0) > 0,
-        _years(int(name.removeprefix(YEAR)) for name in sums if name.startswith(YEAR)),
+        range(first, years[-1] + 1 if years else first),
         tuple(
             language
             for number, language in enumerate(LANGUAGES, 1)
             if sums.get(f"{LANGUAGE}{number}")
         ),
     )
-
-
-def _years(years_of_notes: "Iterable[int]") -> range:
-    """The years from the first to the last note; the most recent ones if there are many."""
-    years = sorted(years_of_notes)
-    if not years:
-        return range(0)
-    return range(max(years[0], years[-1] - YEARS_BACK), years[-1] + 1)
 
 
 # --- each note as ranking needs it, without its words: one row a note -----------------------------

@@ -45,7 +45,15 @@ def add_meaning(
     eligible: "Eligible | None",
 ) -> "list[Signal]":
     """The signals with what meaning adds, and those of the nearest eligible notes."""
-    near = _near_signals(signals, similarity, ranking, reader, eligible)
+    scored = {signal.document.doc for signal in signals}
+    nearest = similarity.nearest(LENDERS)
+    reader.documents.load_notes(nearest)
+    documents = filter(None, map(reader.documents.of_note, nearest))
+    near = [
+        row
+        for row in documents
+        if row.doc not in scored and (eligible is None or row.doc in eligible)
+    ]
     best = max((signal.evidence + signal.document.boost for signal in signals), default=0.0)
     weight = WEIGHTS.meaning * max(0.0, 1.0 - best)
     fused = list(signals)
@@ -53,7 +61,7 @@ def add_meaning(
         cosine = _cosine(similarity, signal)
         if is_near(signal) or cosine >= WEIGHTS.least_cosine:
             signal.meaning = weight * max(0.0, cosine)
-    for signal in near:
+    for signal in ranking.signals_of(near):
         cosine = _cosine(similarity, signal)
         if cosine >= WEIGHTS.least_cosine:
             signal.meaning = weight * cosine
@@ -66,27 +74,6 @@ def words_and_meaning_agree(signals: "Sequence[Signal]", similarity: Similarity)
     return any(
         is_near(signal) and similarity.get(signal.document.note, 0.0) >= WEIGHTS.agreed_cosine
         for signal in signals
-    )
-
-
-def _near_signals(
-    signals: "Sequence[Signal]",
-    similarity: Similarity,
-    ranking: "Ranking",
-    reader: "IndexReader",
-    eligible: "Eligible | None",
-) -> "list[Signal]":
-    """Those of the nearest eligible notes that are not among the signals."""
-    scored = {signal.document.doc for signal in signals}
-    nearest = similarity.nearest(LENDERS)
-    reader.documents.load_notes(nearest)
-    documents = filter(None, map(reader.documents.of_note, nearest))
-    return ranking.signals_of(
-        [
-            row
-            for row in documents
-            if row.doc not in scored and (eligible is None or row.doc in eligible)
-        ]
     )
 
 

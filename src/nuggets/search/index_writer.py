@@ -34,14 +34,6 @@ read_of = attrgetter(
 facts_of = attrgetter("links", "confidence", "stability")
 
 
-def doc_of(number: int, is_archived: bool) -> int:
-    """The document of the next note: below 0 if archived, ascending within its block."""
-    if not is_archived:
-        return number
-    block, offset = divmod(number, BLOCK)
-    return (-1 - block) * BLOCK + offset
-
-
 class IndexWriter:
     """One update: gathers what changes, and writes what many notes share at the end."""
 
@@ -80,7 +72,9 @@ class IndexWriter:
     def _add(self, note: "MemoryNote") -> None:
         analysis = analyze(note)
         counter = documents.NEXT_ARCHIVED if note.hidden else documents.NEXT
-        doc = doc_of(self._numbers.get(counter, 0) + self._changes.get(counter, 0), note.hidden)
+        doc = self._numbers.get(counter, 0) + self._changes.get(counter, 0)
+        if note.hidden:  # below 0, ascending within its block
+            doc += BLOCK * (-1 - 2 * (doc // BLOCK))
         self._count(counter, 1)
         self._documents.append(documents.row_of(doc, note, analysis))
         self._postings.add(doc, analysis.codes)

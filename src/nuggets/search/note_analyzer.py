@@ -29,7 +29,7 @@ from nuggets.search.postings import (
 from nuggets.search.weights import WEIGHTS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from nuggets.domain.records import MemoryNote
 
@@ -60,19 +60,6 @@ def own_tags(note: "MemoryNote") -> list[str]:
     return without_system_tags(note.tags, note.nugget_name)
 
 
-def texts_of(note: "MemoryNote") -> tuple[str, str, str]:
-    """The texts of the fields, in the order of `postings.FIELDS`."""
-    return note.title, note.content, " ".join(own_tags(note))
-
-
-def date_terms(note: "MemoryNote", words: "Collection[str]") -> list[str]:
-    """The terms of the dates that a note names; `words`: those of its words that dates have."""
-    if not words:
-        return []
-    labels = date_labels(f"{note.title}{FIELD_SEPARATOR}{note.content}", words)
-    return [LABEL + to_storable(label) for label in sorted(labels)]
-
-
 def title_key(title: str) -> str:
     """How a title is recognised inside a question."""
     if title.isascii() and "'" not in title:
@@ -91,12 +78,14 @@ def tag_label(tag: str) -> str:
 
 def analyze(note: "MemoryNote") -> Analysis:
     """Read the note in the language that it is written in."""
-    fields = [tokens(text) for text in texts_of(note)]
+    fields = [tokens(text) for text in (note.title, note.content, " ".join(own_tags(note)))]
     reading = _Reading(fields, ENGLISH)
     language = _language(reading, fields) if reading.marks & FOREIGN else 0
     if language:
         reading = _Reading(fields, LANGUAGES[language - 1])
-    codes, dates = reading.codes(), date_terms(note, reading.dated)
+    text = f"{note.title}{FIELD_SEPARATOR}{note.content}" if reading.dated else ""
+    dates = [LABEL + to_storable(label) for label in date_labels(text, reading.dated)]
+    codes = reading.codes()
     codes.update(dict.fromkeys(map(term_key, dates), encode(0, 1.0)))
     codes.update(dict.fromkeys(map(term_key, labels_of(note)), UNWEIGHTED))
     return Analysis(
@@ -194,7 +183,12 @@ class Lexicon(dict[str, tuple[Piece, ...]]):
 
     def __init__(self, language: str) -> None:
         self._language = language
-        self._marked = _marked_words(language)
+        self._marked: tuple[tuple[int, Container[str]], ...] = (
+            (STOP, stop_words(language)),
+            (SAYS_WHEN, TIME_WORDS),
+            (NAMES_DATE, date_words()),
+            (FOREIGN, evidence() if language == ENGLISH else ()),
+        )
         # By token the key of its term, if it is one word; below 0 (`~key`) if that is a stop word.
         # Not for words with other marks.
         self.keys_of_plain: dict[str, int] = {}
@@ -242,16 +236,6 @@ def words_of(tokens: set[str], language: int) -> set[tuple[str, str]]:
     lexicon.learn(tokens)
     pieces = chain.from_iterable(map(lexicon.__getitem__, tokens))
     return {(word, term) for word, term, marks in pieces if not marks & NUMBER}
-
-
-def _marked_words(language: str) -> "tuple[tuple[int, Container[str]], ...]":
-    """The marks of words in a language, each with the words that have it."""
-    return (
-        (STOP, stop_words(language)),
-        (SAYS_WHEN, TIME_WORDS),
-        (NAMES_DATE, date_words()),
-        (FOREIGN, evidence() if language == ENGLISH else ()),
-    )
 
 
 def to_storable(text: str) -> str:

@@ -42,7 +42,8 @@ def respell_question(text: str, is_known: "Callable[[str], bool]") -> str:
     words = text.split(" ", MOST_WORDS)
     for place, word in enumerate(words[:MOST_WORDS]):
         beside = words[max(place - 1, 0) : place + 2]
-        if place == 0 and _is_question(text, words):
+        # "wheat allergy" is no question
+        if place == 0 and len(words) > 1 and ("?" in text or is_stop(words[1].lower())):
             meant = _closest_word(word, QUESTION_WORDS)
         elif any(other[:1].isdigit() for other in beside):
             meant = _closest_word(word, MONTH_NAMES)
@@ -51,11 +52,6 @@ def respell_question(text: str, is_known: "Callable[[str], bool]") -> str:
         if meant and not is_known(word.rstrip(",").lower()):
             words[place] = meant
     return " ".join(words)
-
-
-def _is_question(text: str, words: list[str]) -> bool:
-    """Whether the first word may be a question word: "wheat allergy" is no question."""
-    return len(words) > 1 and ("?" in text or is_stop(words[1].lower()))
 
 
 def _closest_word(word: str, known: "Iterable[str]") -> str:

@@ -77,11 +77,8 @@ class Signal:
 
     @property
     def text(self) -> float:
-        return min(max(self.sum, 0.0), 1.0)
-
-    @property
-    def sum(self) -> float:
-        return self.words + self.group + self.named + self.time + self.asks + self.phrase
+        total = self.words + self.group + self.named + self.time + self.asks + self.phrase
+        return min(max(total, 0.0), 1.0)
 
     def combine(self) -> None:
         """Text and vector, as documented."""

@@ -192,7 +192,7 @@ class TermExpansion:
     def _corrections(self, word: str) -> list[KnownWord]:
         """The likeliest words of notes that a misspelt one may stand for: with fewest edits, the
         same first letter, in most notes."""
-        edits = most_edits(word)
+        edits = 0 if word.isdigit() else min(len(word) // SHORTEST, 2)
         if not edits:
             return []
         lengths = range(len(word) - edits, len(word) + edits + 1)
@@ -247,11 +247,6 @@ def letters(word: str) -> int:
     for letter in set(word):
         bits |= 1 << ord(letter) % _LETTERS
     return bits
-
-
-def most_edits(word: str) -> int:
-    """How many edits away a correction may be; 0 if the word is not corrected."""
-    return 0 if word.isdigit() else min(len(word) // SHORTEST, 2)
 
 
 def first_letter_edits(word: str) -> set[str]:
