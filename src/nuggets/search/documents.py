@@ -9,7 +9,7 @@ from nuggets.domain.state import chunks, placeholders
 from nuggets.language.dates import YEARS_BACK, ordinal
 from nuggets.language.languages import LANGUAGES
 from nuggets.named_tuple import NamedTuple
-from nuggets.search.note_analyzer import SAYS_WHEN, own_tags, tag_label, to_storable
+from nuggets.search.note_analyzer import SAYS_WHEN, own_tags, tag_label
 from nuggets.search.postings import MOST_KEYS, PostingsReader, term_key
 from nuggets.search.weights import boost
 
@@ -225,7 +225,7 @@ def row_of(doc: int, note: "MemoryNote", analysis: "Analysis") -> tuple[Any, ...
     tags = list(dict.fromkeys(own_tags(note)))[:GROUPS_KEPT]
     return (
         doc,
-        to_storable(note.id),
+        note.id,
         analysis.length,
         analysis.norm,
         created_digits(note),
@@ -244,7 +244,7 @@ def created_digits(note: "MemoryNote") -> int:
 
 def links_of(note: "MemoryNote") -> str:
     targets = dict.fromkeys(link.to for link in note.links if link.to != note.id)
-    return to_storable(BETWEEN_LINKS.join(list(targets)[-MOST_LINKS:]))
+    return BETWEEN_LINKS.join(list(targets)[-MOST_LINKS:])
 
 
 # --- all that a question reads --------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from nuggets.search.answer_degree import is_near
 from nuggets.search.documents import LINKS_KEPT
-from nuggets.search.note_analyzer import title_key, title_label, to_storable
+from nuggets.search.note_analyzer import title_key, title_label
 from nuggets.search.ranking import LENDERS
 from nuggets.search.weights import WEIGHTS
 
@@ -88,7 +88,7 @@ def topic_of(text: str, postings: "PostingsReader") -> str:
     """The question without titles that several notes share, such as the name of a person: they say
     whose notes are meant, which titles answer better than the encoder."""
     words = text.split()
-    labels = [title_label(to_storable(title_key(word))) for word in words]
+    labels = [title_label(title_key(word)) for word in words]
     postings.read_term_counts(labels)
     kept = [word for word, label in zip(words, labels, strict=True) if postings.count(label) <= 1]
     return " ".join(kept) or text

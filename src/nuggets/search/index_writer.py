@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nuggets.domain.state import chunks, placeholders
 from nuggets.language.dates import ordinal
 from nuggets.search import documents
-from nuggets.search.note_analyzer import Analysis, analyze, to_storable, words_of
+from nuggets.search.note_analyzer import Analysis, analyze, words_of
 from nuggets.search.postings import BLOCK, KEPT_POSTINGS, MOST_KEYS, term_key
 from nuggets.search.term_expansion import letters
 from nuggets.search.weights import boost
@@ -85,7 +85,7 @@ class IndexWriter:
     def _remove(self, note: "MemoryNote") -> None:
         self._write_documents()
         row = self._database.execute(
-            "SELECT doc FROM search_documents WHERE note = ?", (to_storable(note.id),)
+            "SELECT doc FROM search_documents WHERE note = ?", (note.id,)
         ).fetchone()
         if row is None:
             return
@@ -103,7 +103,7 @@ class IndexWriter:
         links = documents.links_of(after)
         self._database.execute(
             "UPDATE search_documents SET boost = ?, links = ? WHERE note = ?",
-            (boost(after), links, to_storable(after.id)),
+            (boost(after), links, after.id),
         )
         self._count_of(after, documents.LINKED, bool(links) - bool(documents.links_of(before)))
 

@@ -73,7 +73,7 @@ def title_label(key: str) -> str:
 
 
 def tag_label(tag: str) -> str:
-    return f"{LABEL}tag={to_storable(tag)}"
+    return f"{LABEL}tag={tag}"
 
 
 def analyze(note: "MemoryNote") -> Analysis:
@@ -84,7 +84,7 @@ def analyze(note: "MemoryNote") -> Analysis:
     if language:
         reading = _Reading(fields, LANGUAGES[language - 1])
     text = f"{note.title}{FIELD_SEPARATOR}{note.content}" if reading.dated else ""
-    dates = [LABEL + to_storable(label) for label in date_labels(text, reading.dated)]
+    dates = [LABEL + label for label in date_labels(text, reading.dated)]
     codes = reading.codes()
     codes.update(dict.fromkeys(map(term_key, dates), encode(0, 1.0)))
     codes.update(dict.fromkeys(map(term_key, labels_of(note)), UNWEIGHTED))
@@ -207,7 +207,7 @@ class Lexicon(dict[str, tuple[Piece, ...]]):
             return
         words = list({word: None for parts in parted.values() for word in parts})
         pieces_by_word = {
-            word: (to_storable(word), to_storable(term), self._marks_of(word))
+            word: (word, term, self._marks_of(word))
             for word, term in zip(words, stems(words, self._language), strict=True)
         }
         for token, parts in parted.items():
@@ -238,12 +238,6 @@ def words_of(tokens: set[str], language: int) -> set[tuple[str, str]]:
     return {(word, term) for word, term, marks in pieces if not marks & NUMBER}
 
 
-def to_storable(text: str) -> str:
-    """The text as every database can store it: without NUL and halves of surrogate pairs."""
-    text = text.replace("\0", "?")
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
 def _language(reading: _Reading, fields: "Sequence[list[str]]") -> int:
     """Another language than English if the note has more of its common words than English ones."""
     languages_by_word, counts = evidence(), [0] * len(LANGUAGES)
@@ -264,7 +258,7 @@ def labels_of(note: "MemoryNote") -> tuple[str, ...]:
     shared = _shared_labels(
         note.tags, note.subject, note.scope, note.type, note.nugget_name, note.kind, note.project
     )
-    return (title_label(to_storable(title_key(note.title))), *shared)
+    return (title_label(title_key(note.title)), *shared)
 
 
 @lru_cache(maxsize=1024)
@@ -287,7 +281,7 @@ def _shared_labels(
         "project=" + project,
         *("tag=" + tag for tag in tags),
     )
-    labels = dict.fromkeys(LABEL + to_storable(name) for name in named)
+    labels = dict.fromkeys(LABEL + name for name in named)
     return (*labels, *_meta_terms(nugget_name, scope, kind_of_memory, subject))
 
 
@@ -295,4 +289,4 @@ def _shared_labels(
 def _meta_terms(nugget: str, scope: str, note_type: str, subject: str) -> tuple[str, ...]:
     name = chain.from_iterable(map(pieces, tokens(nugget)))
     words = (*name, "scope", *tokens(scope), "type", *tokens(note_type), *tokens(subject))
-    return tuple(dict.fromkeys(META + to_storable(stem) for stem in stems(words)))
+    return tuple(dict.fromkeys(META + stem for stem in stems(words)))

@@ -18,7 +18,7 @@ from nuggets.language.languages import detect_language, is_stop, stems
 from nuggets.language.text import edits_between, is_unspaced, pieces, plain, query_words, tokens
 from nuggets.language.word_lists import ENGLISH, stop_words
 from nuggets.named_tuple import NamedTuple
-from nuggets.search.note_analyzer import LABEL, title_key, title_label, to_storable
+from nuggets.search.note_analyzer import LABEL, title_key, title_label
 from nuggets.search.term_expansion import Alternative, TermExpansion
 from nuggets.search.weights import WEIGHTS, rarity
 
@@ -171,7 +171,7 @@ class QueryReader:
         """Read the question."""
         text = respell_question(text, self._is_known)
         question = tokenize_query(text)
-        words_of_titles = to_storable(title_key(text)).split()[: 4 * MOST_WORDS]
+        words_of_titles = title_key(text).split()[: 4 * MOST_WORDS]
         names = _possible_titles(words_of_titles)
         slots = self._slots(question, names)
         slots = self._add_joined_words(slots, question.neighbours)

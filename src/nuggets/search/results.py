@@ -15,7 +15,7 @@ from nuggets.search.answer_degree import (
     stated_share,
     topical_weights,
 )
-from nuggets.search.note_analyzer import LABEL, to_storable
+from nuggets.search.note_analyzer import LABEL
 from nuggets.search.postings import BLOCK, term_key
 from nuggets.search.query import QueryReader
 from nuggets.search.ranking import Ranking, Signal
@@ -194,14 +194,14 @@ class Search:
 
     def _count_labels(self, labels: "Sequence[str]") -> int:
         """How many notes have them, if a note has one of them at most."""
-        return sum(self._reader.postings.count(LABEL + to_storable(label)) for label in labels)
+        return sum(self._reader.postings.count(LABEL + label) for label in labels)
 
     def _notes_with_label(self, labels: "Iterable[str]") -> "Eligible":
         """The notes that have any of the labels."""
         return frozenset(
             doc
             for label in labels
-            for doc in self._reader.postings.documents(term_key(LABEL + to_storable(label)))
+            for doc in self._reader.postings.documents(term_key(LABEL + label))
         )
 
     def _add_phrase(self, signals: list[Signal]) -> None:

@@ -9,9 +9,9 @@ from array import array
 from typing import TYPE_CHECKING
 
 from nuggets.domain.records import NoteFilterOptions
-from nuggets.errors import InvalidInput, NotFound
+from nuggets.errors import NotFound
 from nuggets.search import documents
-from nuggets.search.note_analyzer import analyze, names_of, to_storable, words_of
+from nuggets.search.note_analyzer import analyze, names_of, words_of
 from nuggets.search.postings import BLOCK, term_key
 
 if TYPE_CHECKING:
@@ -76,19 +76,17 @@ class SearchIndex:
         project: str | None = None,
         meaning: "Meaning | None" = None,
     ) -> "list[SearchNotesResult]":
-        """The notes that answer the query, best first; none if nothing is near enough.
+        """The notes that answer the query, best first; none if nothing is near enough. The query
+        and the limit were checked.
 
         `project`: notes of this project and of no project rank before other projects' notes.
         `meaning`: compares a question with notes by what they mean, as a further signal.
         """
         from nuggets.search.results import Search
 
-        text = _check_query(query)
-        if limit < 1:
-            raise InvalidInput(f"limit is {limit}; ask for at least 1 result")
         reader = self._reader(filters.include_hidden)
-        search = Search(reader, self._notes, text, meaning)
-        self._last = (reader, text, search)
+        search = Search(reader, self._notes, query, meaning)
+        self._last = (reader, query, search)
         return search.results(limit, filters, project)
 
     def explain(self, query: str, note_id: str, include_hidden: bool = False) -> "Explanation":
@@ -96,7 +94,6 @@ class SearchIndex:
         from nuggets.search.explanation import explain
         from nuggets.search.results import Search
 
-        text = _check_query(query)
         reader = self._reader(include_hidden)
         document = reader.documents.of_note(note_id)
         if document is None and not include_hidden:
@@ -104,8 +101,8 @@ class SearchIndex:
             document = reader.documents.of_note(note_id)
         if document is None:
             raise NotFound(f"there is no note {note_id!r} to explain")
-        if self._last is None or self._last[:2] != (reader, text):
-            self._last = (reader, text, Search(reader, self._notes, text))
+        if self._last is None or self._last[:2] != (reader, query):
+            self._last = (reader, query, Search(reader, self._notes, query))
         return explain(self._last[2], reader, document)
 
     def forget_traces(self, note_ids: "Iterable[str]") -> None:
@@ -131,7 +128,7 @@ class SearchIndex:
     def _row_of(self, note: "MemoryNote") -> "tuple[int, ...] | None":
         row: tuple[int, ...] | None = self._database.execute(
             f"SELECT {documents.COLUMNS} FROM search_documents WHERE note = ?",
-            (to_storable(note.id),),
+            (note.id,),
         ).fetchone()
         return row
 
@@ -146,13 +143,6 @@ class SearchIndex:
         return reader
 
 
-def _check_query(query: str) -> str:
-    """The query in a form that the database can hold; InvalidInput if it is empty."""
-    if not query.strip():
-        raise InvalidInput("the query is empty; say what to search for")
-    return to_storable(query)
-
-
 class _Expected:
     """What the tables should hold; postings as checksums that do not depend on order."""
 
@@ -165,7 +155,7 @@ class _Expected:
 
     def add(self, note: "MemoryNote", row: "Sequence[int] | None") -> "Iterator[str]":
         """Expect what the index should have of a note, and compare its row."""
-        self._notes.add(to_storable(note.id))
+        self._notes.add(note.id)
         if row is None:
             yield f"search: {note.id} is not indexed"
             return
