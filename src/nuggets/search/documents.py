@@ -187,10 +187,9 @@ class DocumentReader:
             for neighbour in linked[-LINKS_KEPT:]
         ]
 
-    def forget_if_many(self) -> None:
-        """Bound the memory of a long-lived process."""
-        if len(self._by_note) > MOST_KEYS:
-            self._by_doc, self._by_note, self._neighbours = {}, {}, {}
+    @property
+    def is_full(self) -> bool:
+        return len(self._by_note) > MOST_KEYS
 
     def newest(self, count: int) -> list[Document]:
         rows = self._database.execute(
@@ -261,7 +260,7 @@ class IndexReader:
         )
         self.documents = DocumentReader(database, with_archived)
 
-    def forget_if_many(self) -> None:
-        """Bound the memory of a long-lived process."""
-        self.postings.forget_if_many()
-        self.documents.forget_if_many()
+    @property
+    def is_full(self) -> bool:
+        """Whether a long-lived process has read so much that it should begin anew."""
+        return self.postings.is_full or self.documents.is_full

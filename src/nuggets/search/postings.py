@@ -130,11 +130,9 @@ class PostingsReader:
         self._complete: set[int] = set()  # keys all of whose rows were read
         self._read = 0
 
-    def forget_if_many(self) -> None:
-        """Bound the memory of a long-lived process."""
-        if self._read > KEPT_POSTINGS or len(self._counts) > KEPT_POSTINGS // 16:
-            self._counts, self._recent, self._rows = {}, {}, {}
-            self._complete, self._read = set(), 0
+    @property
+    def is_full(self) -> bool:
+        return self._read > KEPT_POSTINGS or len(self._counts) > KEPT_POSTINGS // 16
 
     def read_counts(self, keys: "Iterable[int]") -> None:
         """Count all of these at once: `count` will not have to."""

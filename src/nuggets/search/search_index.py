@@ -136,10 +136,9 @@ class SearchIndex:
         """The tables as they are now; what was read is kept until they change."""
         statistics = documents.read_statistics(self._database, include_hidden)
         reader = self._readers.get(include_hidden)
-        if reader is None or reader.stats.revision != statistics.revision:
+        if reader is None or reader.is_full or reader.stats.revision != statistics.revision:
             reader = documents.IndexReader(self._database, statistics, include_hidden)
             self._readers[include_hidden] = reader
-        reader.forget_if_many()
         return reader
 
 
