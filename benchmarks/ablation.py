@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks.encoder import EncodedCorpus, code_corpus
 from benchmarks.retrieval import DEPTH, Corpus, Quality, judged
 from nuggets.encoder.minilm import load_model
-from nuggets.encoder.text_encoder import Encoder
+from nuggets.encoder.vector_index import Encoder
 from nuggets.search.weights import WEIGHTS
 
 Change = Mapping[str, Any]  # weights of the search, and what they are
@@ -31,8 +31,7 @@ LIFTS: dict[str, Change] = {  # by name, the weights that are 0 without it
     "questions": {"asks": 0},
 }
 SCORING = tuple(
-    f"nuggets.search.{name}"
-    for name in ("ranking", "relevance_threshold", "results", "encoder_signal")
+    f"nuggets.search.{name}" for name in ("ranking", "answer_degree", "results", "encoder_signal")
 )
 NO_VECTOR, NO_TEXT = {"vector": 0.0}, {"text": 0.0}
 

@@ -6,7 +6,7 @@ The shelves of data/recall/ get the questions there that no key answers: sibling
 where only "deploy cmd" is known) and unrelated ones; once as facts, once as the titles of notes.
 The docstrings of the standard library get the questions of data/unrelated.txt and their own ones, a
 labelled file its own. Counted is what recall answers: a fact, or a note that clearly answers
-(`search/clear_answer.py`). Near notes that it shows after "Not found." are counted apart.
+(`search/answer_degree.py`). Near notes that it shows after "Not found." are counted apart.
 """
 
 import json
@@ -22,7 +22,7 @@ from benchmarks.recall import ASIDE, FITTED, questions
 from benchmarks.retrieval import Corpus, index_of
 from benchmarks.unknown import unrelated_questions
 from nuggets.domain.records import NoteKind
-from nuggets.search.clear_answer import RESULTS_COMPARED, mark_clear_answer
+from nuggets.search.answer_degree import RESULTS_COMPARED, mark_clear_answer
 from nuggets.shelf import NuggetShelf
 
 GOALS = {  # at most so many answered, in per cent

@@ -17,8 +17,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from nuggets.language import everyday_words
-from nuggets.language.everyday_words import CHINESE, SIZES, everyday_form, filter_places
+from nuggets.language import languages
+from nuggets.language.languages import CHINESE, SIZES, everyday_form, filter_places
 from nuggets.language.text import plain, words
 from nuggets.language.word_lists import (
     ENGLISH,
@@ -47,7 +47,7 @@ def main() -> int:
             everyday += listed[:EVERYDAY]
     filters[ENGLISH][0].extend(conversation_words())
     filters[ENGLISH][1].extend(word for prompt in common_prompts() for word in words(prompt))
-    data = Path(everyday_words.__file__).parent / "data"
+    data = Path(languages.__file__).parent / "data"
     (data / "everyday_words.bin").write_bytes(make_filters(filters))
     return 0
 

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from nuggets import facts, search
 from nuggets.domain.records import (
     Changes,
     MemoryNote,
@@ -11,10 +12,8 @@ from nuggets.domain.records import (
     RecallResult,
     SearchNotesResult,
 )
-from nuggets.facts import schema as fact_schema
 from nuggets.facts.fact_index import FactIndex
 from nuggets.language.text import fold_case
-from nuggets.search.search_index import TABLES as SEARCH_TABLES
 from nuggets.search.search_index import SearchIndex
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class IndexedFacts(_Notes):
     """A fact index that follows changes."""
 
     def __init__(self) -> None:
-        super().__init__(fact_schema.TABLES)
+        super().__init__(facts.TABLES)
         self.index = FactIndex(self.database, self.fetch, lambda: self.nuggets)
 
     def apply(self, changes: Changes) -> None:
@@ -68,7 +67,7 @@ class IndexedNotes(_Notes):
     """A search index that follows changes."""
 
     def __init__(self) -> None:
-        super().__init__(SEARCH_TABLES)
+        super().__init__(search.TABLES)
         self.index = SearchIndex(self.database, self.fetch)
 
     def apply(self, changes: Changes) -> None:

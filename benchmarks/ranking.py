@@ -39,7 +39,7 @@ from nuggets.language.dates import ordinal
 from nuggets.language.languages import LANGUAGES, stems
 from nuggets.language.text import pieces, tokens
 from nuggets.language.word_lists import ENGLISH, stop_words
-from nuggets.search.clear_answer import RESULTS_COMPARED
+from nuggets.search.answer_degree import RESULTS_COMPARED
 from nuggets.search.documents import GROUPS_KEPT, LINKS_KEPT, created_digits
 from nuggets.search.note_analyzer import analyze, names_of, own_tags, title_key, title_label
 from nuggets.search.query import Query, QueryReader
@@ -233,7 +233,7 @@ class Shelf:
 
     def knowledge(self, weights: Weights) -> tuple[Array, Array]:
         """By question, what the probability that the shelf answers it is made of (see
-        `relevance_threshold`): words with the title that is named, words stated, notes."""
+        `answer_degree`): words with the title that is named, words stated, notes."""
         _, total = self._stated(weights)
         full = self._words(total, weights)
         stated = np.zeros((len(self.mass), self.count), np.float32)

@@ -3,7 +3,7 @@
     python -m benchmarks.unknown               unrelated questions put to the standard library
     python -m benchmarks.unknown --fit [FILE ...]
 
-`--fit` fits the probability that a shelf answers a question (`relevance_threshold`) on families of
+`--fit` fits the probability that a shelf answers a question (`answer_degree`) on families of
 corpora (benchmarks/families.py, labelled files), each as a whole and as shelves of 40 and of 8 of
 its notes; own questions against those of `data/unrelated.txt`. For every family left out of the fit
 it prints, at several probabilities, how much R@10 is lost and how many unrelated questions get

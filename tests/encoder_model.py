@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nuggets.encoder.installation import install_model
-from nuggets.encoder.text_encoder import model_path
+from nuggets.encoder.installation import install_model, model_path
 from system_guard import RUN
 
 PACKAGES = Path(sys.prefix) / "encoder"

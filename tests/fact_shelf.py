@@ -4,8 +4,8 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig, RecallResult
+from nuggets.facts import TABLES
 from nuggets.facts.fact_index import FactIndex
-from nuggets.facts.schema import TABLES
 from nuggets.language.text import fold_case
 
 

@@ -9,8 +9,7 @@ from collections.abc import Callable
 
 from nuggets.encoder.minilm import MiniLM
 from nuggets.encoder.similarity import VectorMatrix, cosines, encode_note, pack
-from nuggets.encoder.text_encoder import NearestNotes
-from nuggets.encoder.vector_index import text_of
+from nuggets.encoder.vector_index import NearestNotes, text_of
 from nuggets.interfaces.hooks.prompt_context import prompt_context
 from nuggets.interfaces.hooks.prompt_meaning import has_topic
 from nuggets.shelf import NuggetShelf

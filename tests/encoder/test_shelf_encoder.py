@@ -11,7 +11,7 @@ import pytest
 from command_line import Nuggets
 from encoder_model import wheel
 from nuggets import NuggetShelf
-from nuggets.encoder.text_encoder import model_path
+from nuggets.encoder.installation import model_path
 from nuggets.errors import InvalidInput, NotFound
 
 CONCEPTS = (

@@ -9,7 +9,7 @@ import pytest
 
 from in_memory import InMemoryStore
 from nuggets.domain.records import Changes
-from nuggets.encoder import TABLES
+from nuggets.encoder import TABLES, vector_index
 from nuggets.encoder.similarity import Sketches, encode_note, pack
 from nuggets.encoder.vector_index import NoteText, VectorIndex
 from nuggets.operations.transactions import KINDS
@@ -178,13 +178,16 @@ def test_a_doctor_finds_vectors_that_are_left_out(store: InMemoryStore) -> None:
     assert index.check() == ["the vectors are of 1 notes, and 2 should have one"]
 
 
-def test_of_many_vectors_those_with_the_nearest_sketches_are_compared() -> None:
+def test_of_many_vectors_those_with_the_nearest_sketches_are_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(vector_index, "MOST_COMPARED", 5)
     notes = [CAT, DOG, *(note(10 + number, "z", "z" * number) for number in range(1, 40))]
     by_id = {each.id: each for each in notes}
     database = sqlite3.connect(":memory:", isolation_level=None)
     for statement in TABLES:
         database.execute(statement)
-    index = VectorIndex(database, lambda ids: {i: by_id[i] for i in ids}, most_compared=5)
+    index = VectorIndex(database, lambda ids: {i: by_id[i] for i in ids})
     index.rebuild(enumerate(notes))
     rows = index.pending(100)
     index.add("letters", rows, [letters(" ".join(text)) for _, _, text in rows])

@@ -1,10 +1,6 @@
 """Word pieces, with a small vocabulary; what was compared is BERT's own tokenizer."""
 
-import pytest
-
-from nuggets.encoder import minilm
 from nuggets.encoder.minilm import WordPieceTokenizer, split_words
-from object_counts import count_held
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "walk", "##ing", "##ed", ",", "cafe", "京", "walking"]
 TOKENIZER = WordPieceTokenizer({word: number for number, word in enumerate(WORDS)})
@@ -32,12 +28,3 @@ def test_every_ideograph_is_a_word_and_control_characters_are_none() -> None:
 
 def test_a_long_text_is_cut_off_before_its_end_mark() -> None:
     assert pieces("walk " * 50, most=4) == ["[CLS]", "walk", "walk", "[SEP]"]
-
-
-def test_what_is_remembered_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minilm, "MOST_WORDS", 20, raising=False)
-    early = count_held(TOKENIZER)
-    for number in range(200):
-        assert pieces(f"walking {number}") == ["[CLS]", "walking", "[UNK]", "[SEP]"]
-
-    assert count_held(TOKENIZER) < early + 60

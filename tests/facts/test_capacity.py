@@ -1,7 +1,7 @@
 import pytest
 
-from nuggets.domain.records import NuggetConfig
-from nuggets.facts.capacity import capacity, fill, page_size, statuses
+from nuggets.domain.records import NoteKind, NuggetConfig
+from nuggets.facts import capacity, nugget_status, page_size
 
 DEFAULT = NuggetConfig("project")
 
@@ -31,11 +31,14 @@ def test_a_page_grows_with_the_dimensions(dims: int, facts: int) -> None:
     ],
 )
 def test_a_nugget_warns_before_it_is_full(count: int, percent: float, warning: str) -> None:
-    assert fill(DEFAULT, count) == (512, percent, warning)
+    status = nugget_status(DEFAULT, {("project", "fact"): count})
+
+    found = (status.capacity, status.capacity_used_pct, status.capacity_warning)
+    assert found == (512, percent, warning)
 
 
 def test_beyond_its_capacity_a_nugget_says_that_it_stays_exact() -> None:
-    over = fill(DEFAULT, 10_000)
+    over = nugget_status(DEFAULT, {("project", "fact"): 10_000})
 
     assert over.capacity_used_pct == 1953.1
     assert "157 pages" in over.capacity_warning
@@ -43,10 +46,9 @@ def test_beyond_its_capacity_a_nugget_says_that_it_stays_exact() -> None:
 
 
 def test_a_status_counts_by_folded_name() -> None:
-    status, empty = statuses(
-        [NuggetConfig("Project"), NuggetConfig("other")],
-        {("project", "fact"): 410, ("project", "note"): 7},
-    )
+    counts: dict[tuple[str, NoteKind], int] = {("project", "fact"): 410, ("project", "note"): 7}
+    status = nugget_status(NuggetConfig("Project"), counts)
+    empty = nugget_status(NuggetConfig("other"), counts)
 
     assert (status.name, status.fact_count, status.note_count) == ("Project", 410, 7)
     assert status.capacity_warning == "WARNING: approaching capacity"

@@ -11,7 +11,7 @@ from example_counts import example_count
 from fact_oracle import fact_note
 from fact_shelf import FactShelf
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig, RecallResult, Touch
-from nuggets.facts.capacity import page_size
+from nuggets.facts import page_size
 from nuggets.facts.decode_cache import BUILT_NUGGETS
 
 SMALL = NuggetConfig("project", dims=1024)  # pages of four facts
@@ -454,8 +454,8 @@ def test_this_project_comes_before_everywhere_and_others_come_last() -> None:
 
 PROGRAM = """
 import sqlite3, sys
+from nuggets.facts import TABLES
 from nuggets.facts.fact_index import FactIndex
-from nuggets.facts.schema import TABLES
 from nuggets.domain.records import MemoryNote
 note = MemoryNote("id", "n", "db port", "5432", "fact", "", "user", "fact", "system", 1.0,
                   "durable", "", "", "")

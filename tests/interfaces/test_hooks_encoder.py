@@ -16,8 +16,9 @@ import prompt_samples as prompts
 from agent_doors import PATIENT, repository
 from encoder_model import installed_model
 from nuggets import NuggetShelf
+from nuggets.encoder.installation import model_path
 from nuggets.encoder.minilm import load_model
-from nuggets.encoder.text_encoder import NearestNotes, model_path
+from nuggets.encoder.vector_index import NearestNotes
 from nuggets.interfaces.encoder_socket import EncoderSocket, ask_living_process
 from nuggets.interfaces.hooks.prompt_context import prompt_context
 from nuggets.interfaces.hooks.prompt_meaning import has_topic, meant_cosine

@@ -13,7 +13,7 @@ from nuggets.interfaces.hooks.help_probability import (
     read_prompt,
     says,
 )
-from nuggets.language.everyday_words import is_commonest, is_everyday
+from nuggets.language.languages import is_commonest, is_everyday
 from nuggets.shelf import NuggetShelf
 
 

@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from example_counts import example_count
-from nuggets.search.vocabulary import MOST_WORDS
+from nuggets.search.query import MOST_WORDS
 from searchable import found, index_of, note
 
 OTHERS = [note(100 + i, f"Other {i}", f"Nothing of interest, number {i}.") for i in range(10)]

@@ -13,8 +13,7 @@ from nuggets.language.dates import (
     periods,
 )
 from nuggets.language.text import pieces, tokens
-from nuggets.search.query import tokenize_query
-from nuggets.search.vocabulary import MOST_WORDS
+from nuggets.search.query import MOST_WORDS, tokenize_query
 from searchable import found, index_of, note
 
 RACE = note(1, "Half marathon", "Signed up for the half marathon on 5 October, target 1:50.")

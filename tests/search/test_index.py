@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from nuggets.domain.records import MemoryNote, NoteFilterOptions
-from nuggets.errors import InvalidInput, NotFound
+from nuggets.errors import NotFound
 from searchable import found, index_of, linked, note
 
 AUTH = note(
@@ -50,17 +50,6 @@ def test_relevance_is_the_documented_sum() -> None:
 @pytest.mark.parametrize("query", ["quantum chromodynamics", "zzzz", "xylophone tuning fork"])
 def test_a_question_about_something_else_finds_nothing(query: str) -> None:
     assert found(index_of(AUTH, JWT, LUNCH, CATS), query) == []
-
-
-@pytest.mark.parametrize("query", ["", "  \n"])
-def test_an_empty_query_is_refused(query: str) -> None:
-    with pytest.raises(InvalidInput, match="empty"):
-        index_of(AUTH).search(query)
-
-
-def test_a_limit_below_one_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="at least 1"):
-        index_of(AUTH).search("auth", limit=0)
 
 
 def test_no_more_than_limit_results_come_back() -> None:

@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from nuggets.language.languages import stems
 from nuggets.language.text import edits_between, pieces
-from nuggets.search.vocabulary import letters
+from nuggets.search.term_expansion import letters
 
 LETTERS = st.text("abc", max_size=7)
 

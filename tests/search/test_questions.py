@@ -3,7 +3,7 @@
 import pytest
 
 from nuggets.domain.records import MemoryNote
-from nuggets.search.clear_answer import describe_gaps
+from nuggets.search.answer_degree import describe_gaps
 from searchable import Shelf, answered, found, index_of, note
 
 OTHERS = [

@@ -7,9 +7,9 @@ from random import Random
 import pytest
 
 from nuggets.domain.records import MemoryNote, NoteFilterOptions
-from nuggets.search import consistency, index_writer, postings, ranking
+from nuggets.search import TABLES, index_writer, postings, ranking, search_index
 from nuggets.search.postings import decode, encode, term_key
-from nuggets.search.search_index import NAMES, TABLES, SearchIndex
+from nuggets.search.search_index import SearchIndex
 from searchable import Shelf, index_of, linked, note
 
 WORDS = [first + second for first in "bdfgklmnprstv" for second in ("and", "ores", "ill", "unting")]
@@ -18,7 +18,7 @@ WORDS = [first + second for first in "bdfgklmnprstv" for second in ("and", "ores
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a few notes are enough to fill several."""
-    for module in (postings, index_writer, consistency, ranking):
+    for module in (postings, index_writer, search_index, ranking):
         monkeypatch.setattr(module, "BLOCK", 16)
     monkeypatch.setattr(index_writer, "MOST_RECENT", 6)
 
@@ -51,10 +51,10 @@ def test_notes_written_one_by_one_answer_like_notes_written_at_once() -> None:
 
 def test_the_newest_notes_wait_and_are_moved_into_blocks_together() -> None:
     shelf, notes = index_of(*many_notes(20)), many_notes(40)
-    tables = ("search_postings", "search_recent")
+    tables = ("postings", "recent")
 
     def rows(table: str) -> set[tuple[object, ...]]:
-        return set(shelf.database.execute(f"SELECT * FROM {table}"))
+        return set(shelf.database.execute(f"SELECT * FROM search_{table}"))
 
     in_blocks = rows(tables[0])
     for one in notes[20:26]:
@@ -107,8 +107,8 @@ def test_a_purge_leaves_no_trace_in_any_table(before: int, hidden: bool) -> None
 
     shelf.index.forget_traces([secret.id])
 
-    for table in NAMES:
-        for row in shelf.database.execute(f"SELECT * FROM {table}"):
+    for table in ("documents", "postings", "recent", "words", "statistics"):
+        for row in shelf.database.execute(f"SELECT * FROM search_{table}"):
             assert "xyzzyplugh" not in repr(row).lower()
             assert secret.id not in row
     kept = {

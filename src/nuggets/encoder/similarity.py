@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from nuggets.encoder.text_encoder import Encoder
-    from nuggets.encoder.vector_index import NoteText
+    from nuggets.encoder.vector_index import Encoder, NoteText
 
 TITLE_SHARE = 0.3  # of the title's own vector; measured by benchmarks/paraphrases.py
 LARGEST_NUMBER = 127
@@ -36,29 +35,13 @@ class VectorMatrix:
     """Vectors of notes, in rows."""
 
     def __init__(self, rows: Sequence[tuple[str, bytes]]) -> None:
-        self.width = len(rows[0][1]) - 4 if rows else 0
-        self.places: dict[str, int] = {}
-        self.notes: list[str] = []  # by row; "" for one that was removed
-        self.removed: list[int] = []
-        self._kind = np.dtype([("scale", "<f4"), ("numbers", "i1", (self.width,))])
-        self.table = np.empty(0, self._kind)
-        self.add(rows)
-
-    def add(self, rows: Sequence[tuple[str, bytes]]) -> None:
-        """Append vectors; those of another length are left out."""
-        rows = [row for row in rows if len(row[1]) == self._kind.itemsize]
-        for note, _ in rows:
-            self.remove(note)
-            self.places[note] = len(self.notes)
-            self.notes.append(note)
-        more = np.frombuffer(b"".join(vector for _, vector in rows), self._kind)
-        self.table = np.concatenate([self.table, more]) if len(self.table) else more
-
-    def remove(self, note: str) -> None:
-        place = self.places.pop(note, None)
-        if place is not None:
-            self.notes[place] = ""
-            self.removed.append(place)
+        """Vectors of another length than the first are left out."""
+        size = len(rows[0][1]) if rows else 4
+        rows = [row for row in rows if len(row[1]) == size]
+        self.width = size - 4
+        self.places = {note: place for place, (note, _) in enumerate(rows)}
+        kind = np.dtype([("scale", "<f4"), ("numbers", "i1", (self.width,))])
+        self.table = np.frombuffer(b"".join(vector for _, vector in rows), kind)
 
 
 class Cosines(Mapping[str, float]):
@@ -84,19 +67,19 @@ class Cosines(Mapping[str, float]):
         if len(places) > count:
             places = np.argpartition(-self._values, count)[:count]
         ordered = places[np.argsort(-self._values[places], kind="stable")]
-        return [note for place in ordered.tolist() if (note := self._matrix.notes[place])]
+        notes = list(self._matrix.places)
+        return [notes[place] for place in ordered.tolist()]
 
 
 def cosines(matrix: VectorMatrix, vector: Any, compared: int = 0) -> Cosines:
     """The cosine of a vector with each of the matrix. `compared`: if that are more."""
     question = _unit(vector)
-    values = np.zeros(len(matrix.notes), np.float32)
+    values = np.zeros(len(matrix.places), np.float32)
     if len(question) == matrix.width:
         for start in range(0, len(values), BLOCK):
             block = slice(start, start + BLOCK)
             values[block] = matrix.table["numbers"][block].astype(np.float32) @ question
         values *= matrix.table["scale"]
-    values[matrix.removed] = -1.0
     return Cosines(matrix, values, compared or len(matrix.places))
 
 

@@ -1,4 +1,5 @@
-"""The vectors of a shelf's notes, as an index that its store keeps.
+"""The vectors of a shelf's notes, as an index that its store keeps, and what an encoder must offer.
+Needs no NumPy before it compares.
 
 A note that was written or changed waits in `encoder_pending` until someone encodes it. Archived
 notes have no vector. A vector is kept as integers of one byte with a common scale; all of them are
@@ -6,13 +7,14 @@ compared with a question, up to a number of notes. Of more, a living process kee
 compares those whose sketches are nearest; others compare the newest.
 """
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
-from nuggets.domain.state import placeholders
+from nuggets.domain.state import chunks, placeholders
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable
 
     from nuggets.domain.records import MemoryNote
     from nuggets.domain.state import Database
@@ -23,11 +25,38 @@ if TYPE_CHECKING:
 
 MOST_COMPARED = 100_000  # vectors, those of the newest notes: 39 MB
 BY_SKETCH = 5000  # vectors that are compared of those with the nearest sketches
-READ_TOGETHER, SKETCHED_TOGETHER = 500, 8192  # vectors
+SKETCHED_TOGETHER = 8192  # vectors
 MOST_CHANGES = 1000  # of other processes; then all sketches are made again
-MOST_REMOVED = 1000  # rows of the matrix in memory; then all vectors are read again
 MOST_CHARACTERS = 2000  # of a note; the encoder reads at most 256 pieces of words
 ENCODER, REVISION = "encoder", "revision"  # rows of `encoder_state`
+
+
+class TextEncoder(Protocol):
+    """Turns texts into vectors of one length, near each other where the texts mean the same."""
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        """One vector for each text."""
+
+
+class Encoder(TextEncoder, Protocol):
+    """One that is told from others."""
+
+    @property
+    def name(self) -> str:
+        """Vectors of encoders with different names are never compared."""
+
+
+class NearestNotes(NamedTuple):
+    """Cosines of the nearest notes."""
+
+    cosines: Mapping[str, float]  # by note, the nearest first
+    compared: int  # notes that have a vector
+    common: float = 1.0  # cosine of the nearest prompt that asks for no memory; 1: not known
+
+    def cosine(self, note_id: str) -> float:
+        """Of a note that is not among the nearest: the most that it can be."""
+        farthest = min(self.cosines.values(), default=0.0)
+        return self.cosines.get(note_id, farthest if len(self.cosines) < self.compared else 0.0)
 
 
 class NoteText(NamedTuple):
@@ -35,15 +64,6 @@ class NoteText(NamedTuple):
 
     title: str
     content: str
-
-
-class EncodedNote(NamedTuple):
-    """A note and the vector of its text."""
-
-    place: int
-    note: str
-    text: NoteText
-    vector: bytes
 
 
 class Counts(NamedTuple):
@@ -61,16 +81,13 @@ class VectorIndex:
         database: "Database",
         notes: "Callable[[Sequence[str]], Mapping[str, MemoryNote]]",
         all_notes: "Callable[[], Iterable[MemoryNote]]" = tuple,
-        most_compared: int = MOST_COMPARED,
     ) -> None:
-        """`notes` gives notes by their ids; `all_notes` all that there are, for `check`.
-        `most_compared`: of more vectors, not all are compared."""
+        """`notes` gives notes by their ids; `all_notes` all that there are, for `check`."""
         self._database = database
         self._notes = notes
         self._all_notes = all_notes
-        self._unsaved: list[EncodedNote] = []
+        self._unsaved: list[tuple[Pending, bytes]] = []
         self._encoder = ""
-        self._most_compared = most_compared
         self._matrix: tuple[int, VectorMatrix] | None = None  # by revision
         self._sketches: tuple[int, Sketches] | None = None  # by the revision of the first
 
@@ -89,7 +106,7 @@ class VectorIndex:
             if before is not None:
                 self._delete(place, before.id)
         self._add_pending((place, after) for place, _, after in changed)
-        self._change_matrix([before.id for _, before, _ in changed if before is not None], [])
+        self._raise_revision()
 
     def rebuild(self, notes: "Iterable[tuple[int, MemoryNote]]") -> None:
         """Let all notes wait for the encoder."""
@@ -158,9 +175,7 @@ class VectorIndex:
 
         if encoder != self._encoder:
             self._encoder, self._unsaved = encoder, []
-        self._unsaved += [
-            EncodedNote(*row, pack(vector)) for row, vector in zip(pending, vectors, strict=True)
-        ]
+        self._unsaved += zip(pending, map(pack, vectors), strict=True)
 
     @property
     def has_unsaved(self) -> bool:
@@ -175,10 +190,9 @@ class VectorIndex:
             )
             self._database.execute("DELETE FROM encoder_vectors")
             self._set_state(ENCODER, self._encoder)
-            self._matrix = self._sketches = None
-        saved: list[tuple[str, bytes]] = []
-        notes = self._notes([entry.note for entry in encoded])
-        for place, note_id, text, vector in encoded:
+            self._sketches = None
+        notes = self._notes([note_id for (_, note_id, _), _ in encoded])
+        for (place, note_id, text), vector in encoded:
             note = notes.get(note_id)
             waits = self._database.execute(
                 "SELECT 1 FROM encoder_pending WHERE place = ? AND note = ?", (place, note_id)
@@ -189,10 +203,9 @@ class VectorIndex:
                     "INSERT INTO encoder_vectors (place, note, vector) VALUES (?, ?, ?)",
                     (place, note_id, vector),
                 )
-                saved.append((note_id, vector))
                 if self._sketches is not None:
                     self._sketches[1].add([(place, vector)])
-        self._change_matrix([], saved)
+        self._raise_revision()
 
     # --- comparing --------------------------------------------------------------------------
 
@@ -208,9 +221,9 @@ class VectorIndex:
         if self._matrix is None or self._matrix[0] != revision:
             rows = self._database.execute(
                 "SELECT note, vector FROM encoder_vectors ORDER BY place DESC LIMIT ?",
-                (self._most_compared,),
-            ).fetchall()
-            self._matrix = revision, VectorMatrix(rows)
+                (MOST_COMPARED,),
+            )
+            self._matrix = revision, VectorMatrix(list(rows))
         return cosines(self._matrix[1], vector)
 
     def keep_sketches(self) -> None:
@@ -218,7 +231,7 @@ class VectorIndex:
         changed: for a process that has time for it before the next question."""
         from nuggets.encoder.similarity import Sketches
 
-        if self.counts.encoded <= self._most_compared:
+        if self.counts.encoded <= MOST_COMPARED:
             self._sketches = None
             return
         revision = int(self._state(REVISION) or 0)
@@ -237,28 +250,15 @@ class VectorIndex:
         from nuggets.encoder.similarity import VectorMatrix, cosines
 
         places = sketches.nearest(vector, BY_SKETCH)
-        rows: list[tuple[str, bytes]] = []
-        for start in range(0, len(places), READ_TOGETHER):
-            some = places[start : start + READ_TOGETHER]
-            rows += self._database.execute(
+        rows = [
+            row
+            for some in chunks(places)
+            for row in self._database.execute(
                 f"SELECT note, vector FROM encoder_vectors WHERE place IN ({placeholders(some)})",
                 some,
-            ).fetchall()
+            )
+        ]
         return cosines(VectorMatrix(rows), vector, len(sketches))
-
-    def _change_matrix(self, removed: "Iterable[str]", added: "list[tuple[str, bytes]]") -> None:
-        """Follow a change of the tables, unless another process changed them too."""
-        revision = self._raise_revision()
-        if self._matrix is None:
-            return
-        known, matrix = self._matrix
-        if known != revision - 1 or len(matrix.removed) > MOST_REMOVED:
-            self._matrix = None
-            return
-        for note_id in removed:
-            matrix.remove(note_id)
-        matrix.add(added)
-        self._matrix = revision, matrix
 
     def _state(self, name: str) -> str:
         row = self._database.execute(
@@ -273,10 +273,8 @@ class VectorIndex:
             (name, value),
         )
 
-    def _raise_revision(self) -> int:
-        revision = int(self._state(REVISION) or 0) + 1
-        self._set_state(REVISION, str(revision))
-        return revision
+    def _raise_revision(self) -> None:
+        self._set_state(REVISION, str(int(self._state(REVISION) or 0) + 1))
 
 
 def text_of(note: "MemoryNote | None") -> NoteText | None:

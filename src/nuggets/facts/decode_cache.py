@@ -12,7 +12,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.records import NuggetConfig
-from nuggets.facts.capacity import page_size
+from nuggets.facts import page_size
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class DecodeCache:
         stored = VERDICT.iter_unpack(decoded)
         fresh = VERDICT.iter_unpack(self._decode(page))
         for position, (before, now) in enumerate(zip(stored, fresh, strict=True)):
-            if before[0] != now[0] or max(map(_distance, before, now)) > CLOSE:
+            if any(abs(was - made) > CLOSE for was, made in zip(before, now, strict=True)):
                 yield f"position {position} is stored as {before}, and decoded as {now}"
 
 
@@ -167,10 +167,6 @@ def _larger_pages(page: Page) -> "Iterator[Page]":
         return
     for larger in range(size + 1, min(size + AHEAD, page_size(page.config.dims)) + 1):
         yield page._replace(pattern=tuple(range(larger)))
-
-
-def _distance(a: float, b: float) -> float:
-    return abs(a - b)
 
 
 def _limit(cache: dict[Any, Any], most: int) -> None:

@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
+    from typing import Any
+
     import numpy as np
     from numpy.typing import NDArray
+
+    Vectors = NDArray[np.complexfloating[Any, Any]]
 
 
 INCREMENT = 0x6D2B79F5  # Mulberry32's step from draw to draw
@@ -99,15 +103,6 @@ def _tables() -> "list[NDArray[np.complex64]]":
         _turns[:] = [np.exp(1j * step * steps), np.exp(1j * step * middle)]
         _turns[:] = [table.astype(np.complex64) for table in _turns]
     return _turns
-
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vectors = NDArray[np.complexfloating[Any, Any]]
 
 
 # --- algebra --------------------------------------------------------------------------------------

@@ -376,17 +376,9 @@ def _slip_anywhere(
     if is_in_one_word or digits(typed) != digits(meant) or question.known.intersection(changed):
         return None
     share = slip_share(typed, meant, 1)
-    misspelt = _word_at(key_words, shared_start(typed, meant))
+    words_by_letter = [word for word in key_words for _ in word]
+    misspelt = words_by_letter[min(shared_start(typed, meant), len(meant) - 1)]
     if share is None or len(misspelt) < SHORTEST_MISSPELT:
         return None
     share *= max(len(typed), len(meant)) / len(misspelt)
     return share if share <= 1 - threshold else None
-
-
-def _word_at(words: Sequence[str], letter: int) -> str:
-    """The word that has this letter of all words written together; the last one, if none has."""
-    for word in words:
-        if letter < len(word):
-            return word
-        letter -= len(word)
-    return words[-1]

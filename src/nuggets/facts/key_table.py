@@ -20,7 +20,7 @@ from nuggets.facts.key_words import (
     spellings,
     split_words,
 )
-from nuggets.language.text import fold_case
+from nuggets.language.text import digest, fold_case
 from nuggets.named_tuple import NamedTuple
 
 PostingsRow = tuple[str, str, str, int]  # word, nugget, project, block of places
@@ -368,13 +368,5 @@ def _row(place: int, fact: MemoryNote) -> Candidate:
         fact.project,
         fold_case(fact.title),
         " ".join(split_words(fact.title)),
-        _digest(fact.content),
+        digest(fact.content, HASH_BYTES).hex(),
     )
-
-
-def _digest(text: str) -> str:
-    try:
-        from _blake2 import blake2b  # `hashlib` has the same one, and loads OpenSSL as well
-    except ImportError:
-        from hashlib import blake2b
-    return blake2b(text.encode(), digest_size=HASH_BYTES).hexdigest()

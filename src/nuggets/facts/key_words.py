@@ -13,11 +13,9 @@ from nuggets.language.languages import ALSO_ENGLISH, stems
 from nuggets.language.text import (
     edits_between,
     fold_case,
+    folded_parts,
     is_unspaced,
-    pairs,
-    parts,
     plain,
-    split_scripts,
     tokens,
     without_contraction,
 )
@@ -58,7 +56,12 @@ def split_words(text: str) -> tuple[str, ...]:
     pieces = _names_with_signs().split(text) if any(map(text.__contains__, "+#.")) else [text]
     found: list[str] = []
     for number, piece in enumerate(pieces):
-        found += [fold_case(piece)] if number % 2 else _split_plain(piece)
+        if number % 2:
+            found.append(fold_case(piece))
+        else:
+            for token in tokens(piece):
+                for bare in _part_contraction(token):
+                    found += [word[:LONGEST_WORD] for word in folded_parts(bare)]
     return tuple(found[:MOST_WORDS])
 
 
@@ -68,19 +71,9 @@ def _names_with_signs() -> re.Pattern[str]:
     return re.compile(r"(?<!\w)([a-z](?:\+\+|#(?!\w))|\.net(?!\w))", re.IGNORECASE)
 
 
-def _split_plain(text: str) -> list[str]:
-    found: list[str] = []
-    for token in tokens(text):
-        for bare in _part_contraction(token.replace("’", "'")):
-            for run in split_scripts(bare):
-                for part in parts(run):
-                    word = fold_case(part)[:LONGEST_WORD]
-                    found += pairs(word) if is_unspaced(word) else [word]
-    return found
-
-
 def _part_contraction(token: str) -> list[str]:
     """``cannot`` and ``can't`` are can and not, ``d'équipe`` is équipe."""
+    token = token.replace("’", "'")
     if "'" not in token:
         return ["can", "not"] if token.lower() == "cannot" else [token]
     bare = without_contraction(token)

@@ -13,7 +13,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from nuggets.encoder.text_encoder import NearestNotes
+from nuggets.encoder.vector_index import NearestNotes
 from nuggets.errors import StoreError
 from nuggets.filesystem.atomic_files import private_directory
 from nuggets.filesystem.hook_files import hook_path

@@ -27,11 +27,6 @@ last next recently spring summer autumn fall winter hour hours minutes date sinc
 _YEARS = frozenset(map(str, range(1900, 2100)))
 TIME_WORDS = frozenset([*_TIME_WORDS.split(), *MONTHS, *_YEARS]) - _AMBIGUOUS
 
-_ASKS_WHEN = (
-    r"\b(?:when|(?:what|which) (?:\w+ )?(?:date|day|days|month|months|year|years|time|week|weekend)"
-    r"|how long (?:ago|since|has|have))\b"
-)
-
 YEARS_BACK = 20  # "in May" may mean any of the years that notes are from, up to this many
 DATE_LABEL = "date="
 LONGEST_DAY_BEFORE_MONTH = 10  # characters: "23rd of "
@@ -62,7 +57,9 @@ def asks_when(text: str) -> bool:
 
 @cache
 def _when_pattern() -> re.Pattern[str]:
-    return re.compile(_ASKS_WHEN, re.IGNORECASE)
+    unit = "date|day|days|month|months|year|years|time|week|weekend"
+    when = rf"when|(?:what|which) (?:\w+ )?(?:{unit})|how long (?:ago|since|has|have)"
+    return re.compile(rf"\b(?:{when})\b", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1024)

@@ -1,4 +1,4 @@
-"""Which language a text is written in, and the stems of its words, which search matches.
+"""Which language a text is written in, the stems of its words, and how common these are.
 
 Knows no note.
 """
@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
-from nuggets.language.text import (
-    plain,
-)
-from nuggets.language.word_lists import ENGLISH, irregular_forms, stop_words
+from nuggets.language.text import digest, is_unspaced, plain
+from nuggets.language.word_lists import ENGLISH, everyday_filters, irregular_forms, stop_words
 
 # Of the languages in Latin letters those that the stemmer knows. A text's commonest words decide;
 # English is the default and needs no evidence.
@@ -125,3 +123,73 @@ def stems(words: Iterable[str], language: str = ENGLISH) -> list[str]:
 def _english(words: Iterable[str]) -> list[str]:
     irregular = irregular_forms()
     return _stemmer(ENGLISH)([irregular.get(word, word) for word in words])
+
+
+# --- how common a word is in everyday language, whatever a shelf holds ----------------------------
+
+# In a shelf of thirty notes every word is rare, so rarity there does not tell a name from "window".
+# The words themselves would be many; Bloom filters hold those of eight languages, and the Chinese
+# ones of two letters, in 56,000 bytes, and take one other word in seventy for one of theirs.
+# `python -m benchmarks.everyday_words` makes them.
+
+SPOKEN = ("german", "french", "spanish", "italian", "portuguese", "dutch", "russian")
+CHINESE = "chinese"
+ANY_LANGUAGE = (ENGLISH, *SPOKEN)
+# bytes of the commonest words of each language, and of the everyday ones: 9 bits for each word
+SIZE = (900, 5_000)
+SIZES = {**dict.fromkeys(ANY_LANGUAGE, SIZE), CHINESE: (8, 9_000)}
+PLACES = 6  # bits of each word: the best number for 9 bits of a filter per word
+LEAST_STOP_WORDS = 2  # that show a text to be English
+
+
+def everyday_languages(words: Iterable[str]) -> tuple[str, ...]:
+    """The languages whose everyday words a text may have: its own and English, whose technical
+    words all use; any, if it does not show its own. "Solange" is a name in French only."""
+    said = list(words)
+    language = detect_language(said)
+    if language in SPOKEN:
+        return (ENGLISH, language)
+    is_english = len(stop_words().intersection(said)) >= LEAST_STOP_WORDS
+    return (ENGLISH,) if is_english else ANY_LANGUAGE
+
+
+def is_commonest(word: str, languages: Iterable[str] = ANY_LANGUAGE) -> bool:
+    """Is it one of the some 400 commonest words of a language? No text is about these."""
+    filters, places = _filters(), filter_places(plain(word), SIZE[0])
+    return any(_has(filters[language][0], places) for language in languages)
+
+
+def is_everyday(word: str, languages: Iterable[str] = ANY_LANGUAGE) -> bool:
+    """Is it one of the some 4,000 commonest words of a language, in any form?"""
+    filters = _filters()
+    if is_unspaced(word):
+        return _has(filters[CHINESE][1], filter_places(word, SIZES[CHINESE][1]))
+    places = filter_places(everyday_form(word), SIZE[1])
+    return any(_has(filters[language][1], places) for language in languages)
+
+
+def everyday_form(word: str) -> str:
+    """The form in which an everyday word is kept; the commonest are kept as they are spelled."""
+    return word if is_unspaced(word) else stems((plain(word),))[0]
+
+
+def _has(bits: bytes, places: Iterable[int]) -> bool:
+    return all(bits[place >> 3] >> (place & 7) & 1 for place in places)
+
+
+def filter_places(form: str, size: int) -> list[int]:
+    """The bits of a word in a filter of so many bytes."""
+    hashed = digest(form, 4 * PLACES)
+    starts = range(0, len(hashed), 4)
+    return [int.from_bytes(hashed[i : i + 4], "little") % (8 * size) for i in starts]
+
+
+@cache
+def _filters() -> dict[str, tuple[bytes, bytes]]:
+    """By language."""
+    data, filters, start = everyday_filters(), {}, 0
+    for language, (commonest, everyday) in SIZES.items():
+        middle, end = start + commonest, start + commonest + everyday
+        filters[language] = data[start:middle], data[middle:end]
+        start = end
+    return filters

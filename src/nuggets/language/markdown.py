@@ -128,11 +128,7 @@ def _items(lines: Sequence[str]) -> Iterator[list[str]]:
 def _dedent(lines: Sequence[str]) -> list[str]:
     filled = (line for line in lines if line.strip())
     indent = min((len(line) - len(line.lstrip(" ")) for line in filled), default=0)
-    return [_without_indent(line, indent) for line in lines]
-
-
-def _without_indent(line: str, indent: int) -> str:
-    return line[min(indent, len(line) - len(line.lstrip(" "))) :]
+    return [line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in lines]
 
 
 def _block_text(mark: str, block: Sequence[str]) -> str:
@@ -246,11 +242,7 @@ def _write_value(value: Any) -> str:
         return value
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     # what YAML calls not printable, and what some programs take for the end of a line
-    return text if text.isprintable() else "".join(map(_printable, text))
-
-
-def _printable(sign: str) -> str:
-    return sign if sign.isprintable() else json.dumps(sign)[1:-1]
+    return "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in text)
 
 
 # --- code fences ------------------------------------------------------------------------------

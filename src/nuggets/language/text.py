@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from nuggets.language.word_lists import stop_words
@@ -76,13 +76,19 @@ def shorten(text: str, most: int) -> str:
     head = text[: most - 1]
     words = head.rsplit(" ", 1)[0] if text[most - 1] != " " else head
     head = words if len(words) > most // 2 else head
-    while head and _belongs_to_previous(text[len(head)]):
-        head = head[:-1]  # not between a letter and its accent, nor inside an emoji
+    # not between a letter and its accent, nor inside an emoji
+    while head and unicodedata.category(text[len(head)]) in ("Mn", "Mc", "Me", "Cf", "Sk"):
+        head = head[:-1]
     return head.rstrip() + ELLIPSIS
 
 
-def _belongs_to_previous(character: str) -> bool:
-    return unicodedata.category(character) in ("Mn", "Mc", "Me", "Cf", "Sk")
+def digest(text: str, size: int) -> bytes:
+    """A hash of the text of so many bytes, the same on every machine."""
+    try:
+        from _blake2 import blake2b  # `hashlib` has the same one, and loads OpenSSL as well
+    except ImportError:
+        from hashlib import blake2b
+    return blake2b(text.encode(errors="replace"), digest_size=size).digest()
 
 
 def fold_case(text: str) -> str:
@@ -164,8 +170,7 @@ def parts(token: str) -> list[str]:
         return [token]
     has_seams = "_" in token or not (token.islower() or token.isdigit())
     names = filter(None, _seams().split(token)) if has_seams else [token]
-    singulars = [_singular(name) for name in names]
-    return [piece for part in singulars for piece in _without_number(part)] or [token]
+    return [piece for name in names for piece in _without_number(_singular(name))] or [token]
 
 
 def _singular(part: str) -> str:
@@ -240,22 +245,12 @@ def words(text: str) -> list[str]:
 
 def first_words(text: str, most: int) -> list[str]:
     """The first distinct ones of `words`, without reading much further than that."""
-    end = text.find(" ", most * _LETTERS_OF_WORD)
+    end, stop = text.find(" ", most * _LETTERS_OF_WORD), stop_words()
     for part in (text[:end], text) if end > 0 else (text,):
-        chosen = _distinct(all_words(part), most, stop_words())
-        if len(chosen) == most:
-            return chosen
-    return chosen or _distinct(all_words(text), most, ())
-
-
-def _distinct(words: Iterable[str], most: int, stop: Container[str]) -> list[str]:
-    chosen: dict[str, None] = {}
-    for word in words:
-        if word not in stop:
-            chosen[word] = None
-            if len(chosen) == most:
-                break
-    return list(chosen)
+        chosen = dict.fromkeys(word for word in all_words(part) if word not in stop)
+        if len(chosen) >= most:
+            break
+    return list(chosen or dict.fromkeys(all_words(text)))[:most]
 
 
 def all_words(text: str) -> Iterator[str]:
@@ -265,13 +260,16 @@ def all_words(text: str) -> Iterator[str]:
             yield token  # a plain word, as most are
             continue
         for bare in without_contraction(token):
-            for run in split_scripts(bare):
-                for part in parts(run):
-                    piece = fold_case(part)
-                    if is_unspaced(part):
-                        yield from filter(None, pairs(piece))
-                    elif piece:
-                        yield piece
+            yield from folded_parts(bare)
+
+
+def folded_parts(word: str) -> Iterator[str]:
+    """The words of a token that is no contraction: case folded, identifiers in parts, scripts
+    without blanks in pairs of letters."""
+    for run in split_scripts(word):
+        for part in parts(run):
+            folded = fold_case(part)
+            yield from filter(None, pairs(folded) if is_unspaced(part) else (folded,))
 
 
 def closest_name(name: str, names: Iterable[str]) -> str:

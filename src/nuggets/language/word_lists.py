@@ -25,7 +25,7 @@ def _read_bytes(name: str) -> bytes:
 
 
 def everyday_filters() -> bytes:
-    """What `everyday_words` reads."""
+    """What `languages` reads."""
     return _read_bytes("everyday_words.bin")
 
 
@@ -55,18 +55,13 @@ def stop_words(language: str = ENGLISH) -> frozenset[str]:
 def idle_words() -> frozenset[str]:
     """Words of any language that only ask: "please show me the", "wie ist"."""
     lists = _read_sections("stop_words").values()
-    return frozenset(word for words in lists for word in words) | request_words()
+    return frozenset(word for words in lists for word in words) | _generic_words("request")
 
 
 @cache
 def _generic_words(*headings: str) -> frozenset[str]:
     sections = _read_sections("generic_words")
     return frozenset(word for heading in headings for word in sections[heading])
-
-
-def request_words() -> frozenset[str]:
-    """English words that only ask for something: "please show"."""
-    return _generic_words("request")
 
 
 def conversation_words() -> frozenset[str]:

@@ -7,13 +7,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from nuggets.encoder.text_encoder import Encoder, TextEncoder
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from nuggets.encoder.text_encoder import NearestNotes
-    from nuggets.encoder.vector_index import VectorIndex
+    from nuggets.encoder.vector_index import Encoder, NearestNotes, TextEncoder, VectorIndex
     from nuggets.operations.transactions import Transactions, View
     from nuggets.search.encoder_signal import Meaning, Similarity
 
@@ -66,7 +64,7 @@ class ShelfEncoder:
             self._given = NamedEncoder(encoder)
         self._loaded: tuple[tuple[int, ...], Encoder] | None = None
 
-    def load(self) -> Encoder | None:
+    def load(self) -> "Encoder | None":
         """None if there is none. A file that was replaced is loaded again."""
         if self._given is not None:
             given: Encoder = self._given
@@ -97,7 +95,7 @@ class ShelfEncoder:
 
     def find_nearest(self, view: "View", text: str, count: int) -> "NearestNotes | None":
         """The notes nearest to a text; None if no note has a vector."""
-        from nuggets.encoder.text_encoder import NearestNotes
+        from nuggets.encoder.vector_index import NearestNotes
 
         encoder = self._load_for(view)
         if encoder is None:
@@ -111,7 +109,7 @@ class ShelfEncoder:
             return nearest._replace(common=encoder.common_cosine(vector))
         return nearest
 
-    def _load_for(self, view: "View") -> Encoder | None:
+    def _load_for(self, view: "View") -> "Encoder | None":
         """The encoder, if it made the vectors. A search does without one that cannot be loaded;
         `nuggets encoder status` says why."""
         name = view.indexes[INDEX].encoder_name if self._has_vectors else ""

@@ -16,15 +16,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from nuggets import encoder
+from nuggets import encoder, facts, search
 from nuggets.domain.records import NO_CHANGES, Changes, Touch
 from nuggets.domain.state import Database, State
 from nuggets.errors import Conflict, NuggetsError, StoreBusy, opened_before_fork
-from nuggets.facts import schema as fact_schema
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.permissions import refuse_private
-from nuggets.search.search_index import TABLES as SEARCH_TABLES
-from nuggets.search.search_index import SearchIndex
 from nuggets.stores.sql.schema import IndexKind
 
 if TYPE_CHECKING:
@@ -45,7 +42,9 @@ def _facts(database: Database, state: State) -> "FactIndex":
     return FactIndex(database, state.notes.many, lambda: state.nuggets)
 
 
-def _search(database: Database, state: State) -> SearchIndex:
+def _search(database: Database, state: State) -> "SearchIndex":
+    from nuggets.search.search_index import SearchIndex
+
     return SearchIndex(database, state.notes.many, state.notes.values)
 
 
@@ -56,8 +55,8 @@ def _vectors(database: Database, state: State) -> "VectorIndex":
 
 
 KINDS = (
-    IndexKind("fact", fact_schema.FORMAT, fact_schema.TABLES, _facts),
-    IndexKind("search", SearchIndex.FORMAT, SEARCH_TABLES, _search),
+    IndexKind("fact", facts.FORMAT, facts.TABLES, _facts),
+    IndexKind("search", search.FORMAT, search.TABLES, _search),
     IndexKind("encoder", encoder.FORMAT, encoder.TABLES, _vectors, optional=True),
 )
 

@@ -11,7 +11,7 @@ from nuggets.language.languages import LANGUAGES
 from nuggets.named_tuple import NamedTuple
 from nuggets.search.note_analyzer import SAYS_WHEN, own_tags, tag_label
 from nuggets.search.postings import MOST_KEYS, PostingsReader, term_key
-from nuggets.search.vocabulary import Vocabulary
+from nuggets.search.weights import boost
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ class Statistics(NamedTuple):
     recent: int  # notes that no block has yet
     mean: float  # significant words of a note
     linked: bool  # whether any note has links
-    years: range  # in which notes were written
+    years: range  # from the first to the last note, the most recent ones if there are many
     languages: tuple[str, ...]  # besides English
 
 
@@ -74,6 +74,8 @@ def read_statistics(database: "Database", with_archived: bool) -> Statistics:
                 name = name.removeprefix(ARCHIVED)
                 sums[name] = sums.get(name, 0) + value
     notes = sums.get(NOTES, 0)
+    years = sorted(int(name.removeprefix(YEAR)) for name in sums if name.startswith(YEAR))
+    first = max(years[0], years[-1] - YEARS_BACK) if years else 1
     return Statistics(
         numbers.get(REVISION, 0),
         notes,
@@ -81,21 +83,13 @@ def read_statistics(database: "Database", with_archived: bool) -> Statistics:
         numbers.get(RECENT, 0),
         sums.get(LENGTH, 0) / max(notes, 1),
         sums.get(LINKED, 0) > 0,
-        _years(int(name.removeprefix(YEAR)) for name in sums if name.startswith(YEAR)),
+        range(first, years[-1] + 1 if years else first),
         tuple(
             language
             for number, language in enumerate(LANGUAGES, 1)
             if sums.get(f"{LANGUAGE}{number}")
         ),
     )
-
-
-def _years(years_of_notes: "Iterable[int]") -> range:
-    """The years from the first to the last note; the most recent ones if there are many."""
-    years = sorted(years_of_notes)
-    if not years:
-        return range(0)
-    return range(max(years[0], years[-1] - YEARS_BACK), years[-1] + 1)
 
 
 # --- each note as ranking needs it, without its words: one row a note -----------------------------
@@ -111,7 +105,7 @@ LINKS_KEPT = 2
 GROUPS_KEPT = 4  # own tags of a note that make it part of a group
 
 _NO_DIGITS = bytes(code for code in range(256) if not b"0"[0] <= code <= b"9"[0])
-_COLUMNS = "doc, note, length, norm, created, flags, boost, groups, links"
+COLUMNS = "doc, note, length, norm, created, flags, boost, groups, links"
 
 
 class Document(NamedTuple):
@@ -193,14 +187,13 @@ class DocumentReader:
             for neighbour in linked[-LINKS_KEPT:]
         ]
 
-    def forget_if_many(self) -> None:
-        """Bound the memory of a long-lived process."""
-        if len(self._by_note) > MOST_KEYS:
-            self._by_doc, self._by_note, self._neighbours = {}, {}, {}
+    @property
+    def is_full(self) -> bool:
+        return len(self._by_note) > MOST_KEYS
 
     def newest(self, count: int) -> list[Document]:
         rows = self._database.execute(
-            f"SELECT {_COLUMNS} FROM search_documents WHERE true{self._condition}"
+            f"SELECT {COLUMNS} FROM search_documents WHERE true{self._condition}"
             " ORDER BY doc DESC LIMIT ?",
             (count,),
         )
@@ -209,7 +202,7 @@ class DocumentReader:
     def _read(self, column: str, values: "Sequence[int | str]") -> None:
         for some in chunks(values):
             for row in self._database.execute(
-                f"SELECT {_COLUMNS} FROM search_documents"
+                f"SELECT {COLUMNS} FROM search_documents"
                 f" WHERE {column} IN ({placeholders(some)}){self._condition}",
                 some,
             ):
@@ -226,25 +219,29 @@ def _document(row: "Sequence[Any]") -> Document:
     return Document._make((*columns, names, targets, sqrt(min(1.0, LINKS_KEPT / len(targets)))))
 
 
+def row_of(doc: int, note: "MemoryNote", analysis: "Analysis") -> tuple[Any, ...]:
+    """The row of a note, in the order of `COLUMNS`."""
+    tags = list(dict.fromkeys(own_tags(note)))[:GROUPS_KEPT]
+    return (
+        doc,
+        note.id,
+        analysis.length,
+        analysis.norm,
+        created_digits(note),
+        ASKS * note.content.endswith("?") | SAYS_WHEN * analysis.says_when,
+        boost(note),
+        " ".join(str(term_key(tag_label(tag))) for tag in tags),
+        links_of(note),
+    )
+
+
 def created_digits(note: "MemoryNote") -> int:
     """A time that compares like the note's, as a number."""
     digits = note.created_at.encode(errors="replace").translate(None, _NO_DIGITS)[:DIGITS]
     return int(digits.ljust(DIGITS, b"0")) if digits else 0
 
 
-def flags_of(note: "MemoryNote", analysis: "Analysis") -> int:
-    return ASKS * note.content.endswith("?") | SAYS_WHEN * analysis.says_when
-
-
-def groups_of(note: "MemoryNote") -> str:
-    """The keys of the labels of the tags by which it belongs to groups."""
-    tags = list(dict.fromkeys(own_tags(note)))[:GROUPS_KEPT]
-    return " ".join(str(term_key(tag_label(tag))) for tag in tags)
-
-
 def links_of(note: "MemoryNote") -> str:
-    if not note.links:
-        return ""
     targets = dict.fromkeys(link.to for link in note.links if link.to != note.id)
     return BETWEEN_LINKS.join(list(targets)[-MOST_LINKS:])
 
@@ -253,17 +250,17 @@ def links_of(note: "MemoryNote") -> str:
 
 
 class IndexReader:
-    """Statistics, words, postings and documents of the same notes."""
+    """Statistics, postings and documents of the same notes."""
 
     def __init__(self, database: "Database", statistics: Statistics, with_archived: bool) -> None:
+        self.database = database
         self.stats = statistics
         self.postings = PostingsReader(
             database, with_archived, statistics.numbered, statistics.recent
         )
         self.documents = DocumentReader(database, with_archived)
-        self.vocabulary = Vocabulary(database, self.postings)
 
-    def forget_if_many(self) -> None:
-        """Bound the memory of a long-lived process."""
-        self.postings.forget_if_many()
-        self.documents.forget_if_many()
+    @property
+    def is_full(self) -> bool:
+        """Whether a long-lived process has read so much that it should begin anew."""
+        return self.postings.is_full or self.documents.is_full

@@ -7,10 +7,10 @@ and meaning agree on a note.
 
 from typing import TYPE_CHECKING, Protocol
 
+from nuggets.search.answer_degree import is_near
 from nuggets.search.documents import LINKS_KEPT
-from nuggets.search.note_analyzer import title_key, title_label, to_storable
+from nuggets.search.note_analyzer import title_key, title_label
 from nuggets.search.ranking import LENDERS
-from nuggets.search.relevance_threshold import is_near
 from nuggets.search.weights import WEIGHTS
 
 if TYPE_CHECKING:
@@ -45,7 +45,15 @@ def add_meaning(
     eligible: "Eligible | None",
 ) -> "list[Signal]":
     """The signals with what meaning adds, and those of the nearest eligible notes."""
-    near = _near_signals(signals, similarity, ranking, reader, eligible)
+    scored = {signal.document.doc for signal in signals}
+    nearest = similarity.nearest(LENDERS)
+    reader.documents.load_notes(nearest)
+    documents = filter(None, map(reader.documents.of_note, nearest))
+    near = [
+        row
+        for row in documents
+        if row.doc not in scored and (eligible is None or row.doc in eligible)
+    ]
     best = max((signal.evidence + signal.document.boost for signal in signals), default=0.0)
     weight = WEIGHTS.meaning * max(0.0, 1.0 - best)
     fused = list(signals)
@@ -53,7 +61,7 @@ def add_meaning(
         cosine = _cosine(similarity, signal)
         if is_near(signal) or cosine >= WEIGHTS.least_cosine:
             signal.meaning = weight * max(0.0, cosine)
-    for signal in near:
+    for signal in ranking.signals_of(near):
         cosine = _cosine(similarity, signal)
         if cosine >= WEIGHTS.least_cosine:
             signal.meaning = weight * cosine
@@ -69,27 +77,6 @@ def words_and_meaning_agree(signals: "Sequence[Signal]", similarity: Similarity)
     )
 
 
-def _near_signals(
-    signals: "Sequence[Signal]",
-    similarity: Similarity,
-    ranking: "Ranking",
-    reader: "IndexReader",
-    eligible: "Eligible | None",
-) -> "list[Signal]":
-    """Those of the nearest eligible notes that are not among the signals."""
-    scored = {signal.document.doc for signal in signals}
-    nearest = similarity.nearest(LENDERS)
-    reader.documents.load_notes(nearest)
-    documents = filter(None, map(reader.documents.of_note, nearest))
-    return ranking.signals_of(
-        [
-            row
-            for row in documents
-            if row.doc not in scored and (eligible is None or row.doc in eligible)
-        ]
-    )
-
-
 def _cosine(similarity: Similarity, signal: "Signal") -> float:
     """Of the note, or its mean with the nearest linked note if that is higher."""
     own = similarity.get(signal.document.note, 0.0)
@@ -101,7 +88,7 @@ def topic_of(text: str, postings: "PostingsReader") -> str:
     """The question without titles that several notes share, such as the name of a person: they say
     whose notes are meant, which titles answer better than the encoder."""
     words = text.split()
-    labels = [title_label(to_storable(title_key(word))) for word in words]
+    labels = [title_label(title_key(word)) for word in words]
     postings.read_term_counts(labels)
     kept = [word for word, label in zip(words, labels, strict=True) if postings.count(label) <= 1]
     return " ".join(kept) or text

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from nuggets.named_tuple import NamedTuple
+from nuggets.search.answer_degree import is_near
 from nuggets.search.postings import FIELDS, by_block, decode, term_key
-from nuggets.search.relevance_threshold import is_near
 from nuggets.search.term_expansion import CERTAIN_KINDS
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from nuggets.domain.state import chunks, placeholders
 from nuggets.language.dates import ordinal
 from nuggets.search import documents
-from nuggets.search.note_analyzer import Analysis, analyze, to_storable, words_of
+from nuggets.search.note_analyzer import Analysis, analyze, words_of
 from nuggets.search.postings import BLOCK, KEPT_POSTINGS, MOST_KEYS, term_key
-from nuggets.search.vocabulary import add_words, remove_words
+from nuggets.search.term_expansion import letters
 from nuggets.search.weights import boost
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping
 
     from nuggets.domain.records import MemoryNote
     from nuggets.domain.state import Database
@@ -32,14 +32,6 @@ read_of = attrgetter(
     *("created_at", "id", "hidden", "project"),
 )
 facts_of = attrgetter("links", "confidence", "stability")
-
-
-def doc_of(number: int, is_archived: bool) -> int:
-    """The document of the next note: below 0 if archived, ascending within its block."""
-    if not is_archived:
-        return number
-    block, offset = divmod(number, BLOCK)
-    return (-1 - block) * BLOCK + offset
 
 
 class IndexWriter:
@@ -80,31 +72,20 @@ class IndexWriter:
     def _add(self, note: "MemoryNote") -> None:
         analysis = analyze(note)
         counter = documents.NEXT_ARCHIVED if note.hidden else documents.NEXT
-        doc = doc_of(self._numbers.get(counter, 0) + self._changes.get(counter, 0), note.hidden)
+        doc = self._numbers.get(counter, 0) + self._changes.get(counter, 0)
+        if note.hidden:  # below 0, ascending within its block
+            doc += BLOCK * (-1 - 2 * (doc // BLOCK))
         self._count(counter, 1)
-        links = to_storable(documents.links_of(note))
-        self._documents.append(
-            (
-                doc,
-                to_storable(note.id),
-                analysis.length,
-                analysis.norm,
-                documents.created_digits(note),
-                documents.flags_of(note, analysis),
-                boost(note),
-                documents.groups_of(note),
-                links,
-            )
-        )
+        self._documents.append(documents.row_of(doc, note, analysis))
         self._postings.add(doc, analysis.codes)
         self._gathered += len(analysis.codes)
         self._tokens.setdefault(analysis.language, set()).update(analysis.tokens)
-        self._count_note(note, analysis, 1, bool(links))
+        self._count_note(note, analysis, 1)
 
     def _remove(self, note: "MemoryNote") -> None:
         self._write_documents()
         row = self._database.execute(
-            "SELECT doc FROM search_documents WHERE note = ?", (to_storable(note.id),)
+            "SELECT doc FROM search_documents WHERE note = ?", (note.id,)
         ).fetchone()
         if row is None:
             return
@@ -114,24 +95,22 @@ class IndexWriter:
         self._gathered += len(analysis.codes)
         words = words_of(analysis.tokens, analysis.language)
         self._removed_terms.update({term_key(term): term for _, term in words})
-        self._count_note(note, analysis, -1, bool(documents.links_of(note)))
+        self._count_note(note, analysis, -1)
 
     def _set_facts(self, before: "MemoryNote", after: "MemoryNote") -> None:
         """Update what may change while the words stay the same."""
         self._write_documents()
-        links = to_storable(documents.links_of(after))
+        links = documents.links_of(after)
         self._database.execute(
             "UPDATE search_documents SET boost = ?, links = ? WHERE note = ?",
-            (boost(after), links, to_storable(after.id)),
+            (boost(after), links, after.id),
         )
         self._count_of(after, documents.LINKED, bool(links) - bool(documents.links_of(before)))
 
-    def _count_note(
-        self, note: "MemoryNote", analysis: Analysis, sign: int, is_linked: bool
-    ) -> None:
+    def _count_note(self, note: "MemoryNote", analysis: Analysis, sign: int) -> None:
         self._count_of(note, documents.NOTES, sign)
         self._count_of(note, documents.LENGTH, sign * analysis.length)
-        self._count_of(note, documents.LINKED, sign * is_linked)
+        self._count_of(note, documents.LINKED, sign * bool(documents.links_of(note)))
         if ordinal(note.created_at[:10]):
             self._count_of(note, f"{documents.YEAR}{note.created_at[:4]}", sign)
         if analysis.language:
@@ -160,12 +139,21 @@ class IndexWriter:
         self._count(documents.RECENT, self._postings.recent - recent)
         gone = {self._removed_terms[key] for key in emptied if key in self._removed_terms}
         if gone:
-            remove_words(self._database, gone)
+            self._database.executemany(
+                "DELETE FROM search_words WHERE term = ?", [(term,) for term in gone]
+            )
             self.written.clear()
         for language, tokens in self._tokens.items():
             # The same token may be another word in another language.
             new = tokens if language else tokens - self.written
-            add_words(self._database, words_of(new, language))
+            self._database.executemany(
+                "INSERT INTO search_words VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (length, word, term) DO NOTHING",
+                [
+                    (len(word), word, term, letters(word))
+                    for word, term in sorted(words_of(new, language))
+                ],
+            )
             if not language and len(self.written) < MOST_KEYS:
                 self.written |= new
         self._count(documents.REVISION, documents.add_numbers(self._database, self._changes))
@@ -175,13 +163,13 @@ class IndexWriter:
         self._tokens, self._removed_terms = {}, {}
 
 
-def clear(database: "Database", tables: "Sequence[str]") -> None:
-    """Empty the tables of the index. Of the numbers, the last table, the revision goes on: other
-    processes compare it."""
+def clear(database: "Database") -> None:
+    """Empty the tables of the index. Of the numbers the revision goes on: other processes compare
+    it."""
     numbers = documents.read_numbers(database)
     numbers.pop(documents.REVISION, None)
-    for table in tables[:-1]:
-        database.execute(f"DELETE FROM {table}")
+    for table in ("documents", "postings", "recent", "words"):
+        database.execute(f"DELETE FROM search_{table}")
     documents.add_numbers(database, {name: -value for name, value in numbers.items()})
 
 

@@ -9,7 +9,6 @@ from nuggets.domain.names_and_tags import without_system_tags
 from nuggets.language.dates import DATE_LABEL, TIME_WORDS, date_labels, date_words
 from nuggets.language.languages import LANGUAGES, evidence, outweighs_english, stems
 from nuggets.language.text import (
-    LONGEST_WORD,
     fold_case,
     pieces,
     plain,
@@ -30,7 +29,7 @@ from nuggets.search.postings import (
 from nuggets.search.weights import WEIGHTS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from nuggets.domain.records import MemoryNote
 
@@ -61,32 +60,6 @@ def own_tags(note: "MemoryNote") -> list[str]:
     return without_system_tags(note.tags, note.nugget_name)
 
 
-def texts_of(note: "MemoryNote") -> tuple[str, str, str]:
-    """The texts of the fields, in the order of `postings.FIELDS`."""
-    return note.title, note.content, " ".join(own_tags(note))
-
-
-def date_terms(note: "MemoryNote", words: "Collection[str]") -> list[str]:
-    """The terms of the dates that a note names; `words`: those of its words that dates have."""
-    if not words:
-        return []
-    labels = date_labels(f"{note.title}{FIELD_SEPARATOR}{note.content}", words)
-    return [LABEL + to_storable(label) for label in sorted(labels)]
-
-
-@lru_cache(maxsize=256)
-def meta_terms(nugget: str, scope: str, note_type: str, subject: str) -> tuple[str, ...]:
-    """The terms of what a note says about itself; they are no part of its vector."""
-    name = chain.from_iterable(map(pieces, tokens(nugget)))
-    words = (*name, "scope", *tokens(scope), "type", *tokens(note_type), *tokens(subject))
-    return tuple(dict.fromkeys(META + to_storable(stem) for stem in stems(list(words))))
-
-
-def vector_length(codes: "Iterable[int]") -> float:
-    """The length of the vector of terms with these codes, in whatever order."""
-    return sqrt(fsum(map(square, codes)))
-
-
 def title_key(title: str) -> str:
     """How a title is recognised inside a question."""
     if title.isascii() and "'" not in title:
@@ -100,25 +73,26 @@ def title_label(key: str) -> str:
 
 
 def tag_label(tag: str) -> str:
-    return f"{LABEL}tag={to_storable(tag)}"
+    return f"{LABEL}tag={tag}"
 
 
 def analyze(note: "MemoryNote") -> Analysis:
     """Read the note in the language that it is written in."""
-    fields = [tokens(text) for text in texts_of(note)]
+    fields = [tokens(text) for text in (note.title, note.content, " ".join(own_tags(note)))]
     reading = _Reading(fields, ENGLISH)
     language = _language(reading, fields) if reading.marks & FOREIGN else 0
     if language:
         reading = _Reading(fields, LANGUAGES[language - 1])
-    codes, dates = reading.codes(), date_terms(note, reading.dated)
+    text = f"{note.title}{FIELD_SEPARATOR}{note.content}" if reading.dated else ""
+    dates = [LABEL + label for label in date_labels(text, reading.dated)]
+    codes = reading.codes()
     codes.update(dict.fromkeys(map(term_key, dates), encode(0, 1.0)))
-    metadata = meta_terms(note.nugget_name, note.scope, note.type, note.subject)
-    codes.update(dict.fromkeys(map(term_key, chain(metadata, labels_of(note))), UNWEIGHTED))
+    codes.update(dict.fromkeys(map(term_key, labels_of(note)), UNWEIGHTED))
     return Analysis(
         codes,
         reading.tokens,
         reading.length,
-        vector_length(codes.values()),
+        sqrt(fsum(map(square, codes.values()))),
         reading.marks & SAYS_WHEN > 0,
         language,
         dates,
@@ -129,8 +103,7 @@ def names_of(note: "MemoryNote", analysis: Analysis) -> set[str]:
     """The terms and labels of the note."""
     lexicon = lexicon_of(LANGUAGES[analysis.language - 1] if analysis.language else ENGLISH)
     terms = (term for token in analysis.tokens for _, term, _ in lexicon[token])
-    metadata = meta_terms(note.nugget_name, note.scope, note.type, note.subject)
-    return {*terms, *analysis.dates, *metadata, *labels_of(note)}
+    return {*terms, *analysis.dates, *labels_of(note)}
 
 
 class _Reading:
@@ -210,7 +183,12 @@ class Lexicon(dict[str, tuple[Piece, ...]]):
 
     def __init__(self, language: str) -> None:
         self._language = language
-        self._marked = _marked_words(language)
+        self._marked: tuple[tuple[int, Container[str]], ...] = (
+            (STOP, stop_words(language)),
+            (SAYS_WHEN, TIME_WORDS),
+            (NAMES_DATE, date_words()),
+            (FOREIGN, evidence() if language == ENGLISH else ()),
+        )
         # By token the key of its term, if it is one word; below 0 (`~key`) if that is a stop word.
         # Not for words with other marks.
         self.keys_of_plain: dict[str, int] = {}
@@ -224,16 +202,12 @@ class Lexicon(dict[str, tuple[Piece, ...]]):
             self.clear()
             self.keys_of_plain.clear()
         marked = tokens.difference(self.keys_of_plain)  # if they are known; most are plain
-        parted = {token: _words(token) for token in filterfalse(self.__contains__, marked)}
+        parted = {token: pieces(token) for token in filterfalse(self.__contains__, marked)}
         if not parted:
             return
         words = list({word: None for parts in parted.values() for word in parts})
         pieces_by_word = {
-            word: (
-                to_storable(word),
-                to_storable(term),
-                self._marks_of(word),
-            )
+            word: (word, term, self._marks_of(word))
             for word, term in zip(words, stems(words, self._language), strict=True)
         }
         for token, parts in parted.items():
@@ -264,31 +238,6 @@ def words_of(tokens: set[str], language: int) -> set[tuple[str, str]]:
     return {(word, term) for word, term, marks in pieces if not marks & NUMBER}
 
 
-def _marked_words(language: str) -> "tuple[tuple[int, Container[str]], ...]":
-    """The marks of words in a language, each with the words that have it."""
-    return (
-        (STOP, stop_words(language)),
-        (SAYS_WHEN, TIME_WORDS),
-        (NAMES_DATE, date_words()),
-        (FOREIGN, evidence() if language == ENGLISH else ()),
-    )
-
-
-def _words(token: str) -> list[str]:
-    # Most tokens are plain words or numbers: no need to look for parts.
-    if token.isascii() and (
-        token.isdigit() or (token.isalpha() and (token.islower() or token.istitle()))
-    ):
-        return [token.lower()[:LONGEST_WORD]]
-    return pieces(token)
-
-
-def to_storable(text: str) -> str:
-    """The text as every database can store it: without NUL and halves of surrogate pairs."""
-    text = text.replace("\0", "?")
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
 def _language(reading: _Reading, fields: "Sequence[list[str]]") -> int:
     """Another language than English if the note has more of its common words than English ones."""
     languages_by_word, counts = evidence(), [0] * len(LANGUAGES)
@@ -304,11 +253,12 @@ def _language(reading: _Reading, fields: "Sequence[list[str]]") -> int:
 
 
 def labels_of(note: "MemoryNote") -> tuple[str, ...]:
-    """The labels by which filters and questions name notes exactly."""
+    """The labels by which filters and questions name notes exactly, and the terms of what a note
+    says about itself. Neither is part of its vector."""
     shared = _shared_labels(
         note.tags, note.subject, note.scope, note.type, note.nugget_name, note.kind, note.project
     )
-    return (title_label(to_storable(title_key(note.title))), *shared)
+    return (title_label(title_key(note.title)), *shared)
 
 
 @lru_cache(maxsize=1024)
@@ -321,8 +271,8 @@ def _shared_labels(
     kind: str,
     project: str,
 ) -> tuple[str, ...]:
-    """Labels without the title: many notes have the same."""
-    named = [
+    """Those without the title: many notes have the same."""
+    named = (
         "subject=" + subject,
         "scope=" + scope,
         "type=" + kind_of_memory,
@@ -330,5 +280,13 @@ def _shared_labels(
         "kind=" + kind,
         "project=" + project,
         *("tag=" + tag for tag in tags),
-    ]
-    return tuple(LABEL + to_storable(name) for name in dict.fromkeys(named))
+    )
+    labels = dict.fromkeys(LABEL + name for name in named)
+    return (*labels, *_meta_terms(nugget_name, scope, kind_of_memory, subject))
+
+
+@lru_cache(maxsize=256)
+def _meta_terms(nugget: str, scope: str, note_type: str, subject: str) -> tuple[str, ...]:
+    name = chain.from_iterable(map(pieces, tokens(nugget)))
+    words = (*name, "scope", *tokens(scope), "type", *tokens(note_type), *tokens(subject))
+    return tuple(dict.fromkeys(META + stem for stem in stems(words)))

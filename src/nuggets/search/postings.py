@@ -9,11 +9,13 @@ from array import array
 from bisect import bisect_left
 from functools import cache, lru_cache
 from math import inf, log, log1p
+from operator import mul
 from typing import TYPE_CHECKING
 from zlib import adler32, crc32
 
 from nuggets.domain.state import chunks, placeholders
 from nuggets.named_tuple import NamedTuple
+from nuggets.search.weights import QUERY_FIELDS, WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -77,6 +79,20 @@ def vector_weights(code: int) -> tuple[float, ...]:
     return log1p(title), log1p(content), float(tag)
 
 
+@cache
+def posting_weights() -> list[float]:
+    """By code of a posting, how much the note states the term."""
+    weights = [WEIGHTS.title * title + content + tag for title, content, tag in map(decode, CODES)]
+    weights[UNWEIGHTED] = 1.0
+    return weights
+
+
+@cache
+def impacts() -> list[float]:
+    """By code, the term's product with a query vector, before the note's is normalised."""
+    return [sum(map(mul, vector_weights(code), QUERY_FIELDS)) for code in CODES]
+
+
 class Row(NamedTuple):
     """The postings of one term in one block; documents ascend."""
 
@@ -114,11 +130,9 @@ class PostingsReader:
         self._complete: set[int] = set()  # keys all of whose rows were read
         self._read = 0
 
-    def forget_if_many(self) -> None:
-        """Bound the memory of a long-lived process."""
-        if self._read > KEPT_POSTINGS or len(self._counts) > KEPT_POSTINGS // 16:
-            self._counts, self._recent, self._rows = {}, {}, {}
-            self._complete, self._read = set(), 0
+    @property
+    def is_full(self) -> bool:
+        return self._read > KEPT_POSTINGS or len(self._counts) > KEPT_POSTINGS // 16
 
     def read_counts(self, keys: "Iterable[int]") -> None:
         """Count all of these at once: `count` will not have to."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nuggets.language.dates import (
     DATE_LABEL,
+    MONTHS,
     Period,
     WrittenDate,
     asks_when,
@@ -14,18 +15,53 @@ from nuggets.language.dates import (
     written_dates,
 )
 from nuggets.language.languages import detect_language, is_stop, stems
-from nuggets.language.text import is_unspaced, pieces, plain, query_words, tokens
+from nuggets.language.text import edits_between, is_unspaced, pieces, plain, query_words, tokens
 from nuggets.language.word_lists import ENGLISH, stop_words
 from nuggets.named_tuple import NamedTuple
-from nuggets.search.note_analyzer import LABEL, title_key, title_label, to_storable
-from nuggets.search.term_expansion import Alternative, TermExpansion, rarity
-from nuggets.search.vocabulary import MOST_WORDS, respell_question
-from nuggets.search.weights import WEIGHTS
+from nuggets.search.note_analyzer import LABEL, title_key, title_label
+from nuggets.search.term_expansion import Alternative, TermExpansion
+from nuggets.search.weights import WEIGHTS, rarity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from nuggets.search.documents import IndexReader
+
+MOST_WORDS = 64  # of a question, which may be a whole page: time is bounded
+
+# --- slips in the word that it begins with, and in months -----------------------------------------
+
+# Shorter ones resemble too many other words: "who", "two"; "jan", "van".
+QUESTION_WORDS = ("what", "when", "where", "which", "whose")
+MONTH_NAMES = tuple(name for name in MONTHS if len(name) > 3)
+
+
+def respell_question(text: str, is_known: "Callable[[str], bool]") -> str:
+    """The question, slips corrected in the word that it begins with ("Wehn did") and in months
+    beside a number ("16 Agust"), unless `is_known` says that notes have the word."""
+    words = text.split(" ", MOST_WORDS)
+    for place, word in enumerate(words[:MOST_WORDS]):
+        beside = words[max(place - 1, 0) : place + 2]
+        # "wheat allergy" is no question
+        if place == 0 and len(words) > 1 and ("?" in text or is_stop(words[1].lower())):
+            meant = _closest_word(word, QUESTION_WORDS)
+        elif any(other[:1].isdigit() for other in beside):
+            meant = _closest_word(word, MONTH_NAMES)
+        else:
+            continue
+        if meant and not is_known(word.rstrip(",").lower()):
+            words[place] = meant
+    return " ".join(words)
+
+
+def _closest_word(word: str, known: "Iterable[str]") -> str:
+    """The one of the known words that is an edit away and begins alike; "" if there is none."""
+    word = word.rstrip(",").lower()
+    if not word or word in known:
+        return ""
+    near = (other for other in known if other[0] == word[0] and edits_between(word, other, 1) == 1)
+    return next(near, "")
+
 
 # --- split into words, neighbouring words and dates -----------------------------------------------
 
@@ -135,7 +171,7 @@ class QueryReader:
         """Read the question."""
         text = respell_question(text, self._is_known)
         question = tokenize_query(text)
-        words_of_titles = to_storable(title_key(text)).split()[: 4 * MOST_WORDS]
+        words_of_titles = title_key(text).split()[: 4 * MOST_WORDS]
         names = _possible_titles(words_of_titles)
         slots = self._slots(question, names)
         slots = self._add_joined_words(slots, question.neighbours)

@@ -8,23 +8,14 @@ from collections import defaultdict
 from functools import cache
 from itertools import chain
 from math import log
-from operator import mul
 from typing import TYPE_CHECKING
 
 from nuggets.named_tuple import NamedTuple
 from nuggets.search.documents import ASKS
 from nuggets.search.note_analyzer import SAYS_WHEN
-from nuggets.search.postings import (
-    BLOCK,
-    CODES,
-    UNWEIGHTED,
-    by_block,
-    decode,
-    term_key,
-    vector_weights,
-)
+from nuggets.search.postings import BLOCK, by_block, impacts, posting_weights, term_key
 from nuggets.search.term_expansion import CERTAIN_KINDS
-from nuggets.search.weights import QUERY_FIELDS, WEIGHTS
+from nuggets.search.weights import WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -86,29 +77,12 @@ class Signal:
 
     @property
     def text(self) -> float:
-        return min(max(self.sum, 0.0), 1.0)
-
-    @property
-    def sum(self) -> float:
-        return self.words + self.group + self.named + self.time + self.asks + self.phrase
+        total = self.words + self.group + self.named + self.time + self.asks + self.phrase
+        return min(max(total, 0.0), 1.0)
 
     def combine(self) -> None:
         """Text and vector, as documented."""
         self.evidence = WEIGHTS.vector * self.vector + WEIGHTS.text * self.text
-
-
-@cache
-def posting_weights() -> list[float]:
-    """By code of a posting, how much the note states the term."""
-    weights = [WEIGHTS.title * title + content + tag for title, content, tag in map(decode, CODES)]
-    weights[UNWEIGHTED] = 1.0
-    return weights
-
-
-@cache
-def impacts() -> list[float]:
-    """By code, the term's product with a query vector, before the note's is normalised."""
-    return [sum(map(mul, vector_weights(code), QUERY_FIELDS)) for code in CODES]
 
 
 class Ranking:

@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING
 from nuggets.domain.records import NoteFilterOptions, SearchNotesResult
 from nuggets.domain.visibility import is_foreign, visible_projects
 from nuggets.language.text import fold_case, tokens
-from nuggets.search.clear_answer import names_another_time
-from nuggets.search.note_analyzer import LABEL, to_storable
-from nuggets.search.postings import BLOCK, term_key
-from nuggets.search.query import QueryReader
-from nuggets.search.ranking import Ranking, Signal
-from nuggets.search.relevance_threshold import (
+from nuggets.search.answer_degree import (
     DIGITS,
     degree,
     is_complete,
+    names_another_time,
     stated_share,
     topical_weights,
 )
+from nuggets.search.note_analyzer import LABEL
+from nuggets.search.postings import BLOCK, term_key
+from nuggets.search.query import QueryReader
+from nuggets.search.ranking import Ranking, Signal
 from nuggets.search.weights import WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nuggets.domain.records import MemoryNote
+    from nuggets.search.answer_degree import Degree
     from nuggets.search.documents import Document, IndexReader
     from nuggets.search.encoder_signal import Meaning, Similarity
     from nuggets.search.query import Query
     from nuggets.search.ranking import Eligible
-    from nuggets.search.relevance_threshold import Degree
 
     Notes = Callable[[Sequence[str]], Mapping[str, MemoryNote]]
 
@@ -186,8 +186,7 @@ class Search:
     def _eligible(self, filters: NoteFilterOptions) -> "Eligible | None":
         """The notes that meet all that the filters name; None if those are all."""
         eligible: Eligible | None = None
-        for name, value in _filter_values(filters):
-            label = f"{name}={value}"
+        for label in _filter_labels(filters):
             if self._count_labels([label]) != self._reader.stats.notes:
                 labelled = self._notes_with_label([label])
                 eligible = labelled if eligible is None else eligible & labelled
@@ -195,14 +194,14 @@ class Search:
 
     def _count_labels(self, labels: "Sequence[str]") -> int:
         """How many notes have them, if a note has one of them at most."""
-        return sum(self._reader.postings.count(LABEL + to_storable(label)) for label in labels)
+        return sum(self._reader.postings.count(LABEL + label) for label in labels)
 
     def _notes_with_label(self, labels: "Iterable[str]") -> "Eligible":
         """The notes that have any of the labels."""
         return frozenset(
             doc
             for label in labels
-            for doc in self._reader.postings.documents(term_key(LABEL + to_storable(label)))
+            for doc in self._reader.postings.documents(term_key(LABEL + label))
         )
 
     def _add_phrase(self, signals: list[Signal]) -> None:
@@ -277,16 +276,12 @@ def _near_best(signals: list[Signal], pool: int) -> list[Signal]:
     ]
 
 
-def _filter_values(filters: NoteFilterOptions) -> list[tuple[str, str]]:
-    values = {
-        "subject": filters.subject,
-        "scope": filters.scope,
-        "type": filters.type,
-        "kind": filters.kind,
-        "nugget": None if filters.nugget is None else fold_case(filters.nugget),
-        "tag": filters.tag,
-    }
-    return [(name, value) for name, value in values.items() if value is not None]
+def _filter_labels(filters: NoteFilterOptions) -> list[str]:
+    """The labels of notes that meet the filters."""
+    nugget = None if filters.nugget is None else fold_case(filters.nugget)
+    values = filters._replace(nugget=nugget)._asdict()
+    del values["include_hidden"]  # these notes are read or not
+    return [f"{name}={value}" for name, value in values.items() if value is not None]
 
 
 def _contains(text: str, phrase: str) -> bool:

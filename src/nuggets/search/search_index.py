@@ -5,17 +5,20 @@ numbered upwards from 0, those of archived notes lie below 0, so that ordinary q
 of them.
 """
 
+from array import array
 from typing import TYPE_CHECKING
 
 from nuggets.domain.records import NoteFilterOptions
-from nuggets.errors import InvalidInput, NotFound
+from nuggets.errors import NotFound
+from nuggets.search import documents
+from nuggets.search.note_analyzer import analyze, names_of, words_of
+from nuggets.search.postings import BLOCK, term_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from nuggets.domain.records import MemoryNote, SearchNotesResult
     from nuggets.domain.state import Database
-    from nuggets.search.documents import IndexReader
     from nuggets.search.encoder_signal import Meaning
     from nuggets.search.explanation import Explanation
     from nuggets.search.index_writer import Pair
@@ -23,47 +26,8 @@ if TYPE_CHECKING:
 
     Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, before, after
 
-TABLES = (
-    """CREATE TABLE search_documents (
-        doc INTEGER PRIMARY KEY,
-        note TEXT NOT NULL UNIQUE,
-        length INTEGER NOT NULL,
-        norm REAL NOT NULL,
-        created INTEGER NOT NULL,
-        flags INTEGER NOT NULL,
-        boost REAL NOT NULL,
-        groups TEXT NOT NULL,
-        links TEXT NOT NULL
-    )""",
-    """CREATE TABLE search_postings (
-        term INTEGER NOT NULL,
-        block INTEGER NOT NULL,
-        docs BLOB NOT NULL,
-        codes BLOB NOT NULL,
-        PRIMARY KEY (term, block)
-    ) WITHOUT ROWID""",
-    """CREATE TABLE search_recent (
-        term INTEGER NOT NULL,
-        doc INTEGER NOT NULL,
-        code INTEGER NOT NULL,
-        PRIMARY KEY (term, doc)
-    ) WITHOUT ROWID""",
-    """CREATE TABLE search_words (
-        length INTEGER NOT NULL,
-        word TEXT NOT NULL,
-        term TEXT NOT NULL,
-        letters INTEGER NOT NULL,
-        PRIMARY KEY (length, word, term)
-    ) WITHOUT ROWID""",
-    "CREATE INDEX search_words_by_term ON search_words (term)",
-    """CREATE TABLE search_statistics (
-        name TEXT PRIMARY KEY,
-        value INTEGER NOT NULL
-    ) WITHOUT ROWID""",
-)
-NAMES = tuple(made.split()[2] for made in TABLES if made.startswith("CREATE TABLE"))
-
 EVERYTHING = NoteFilterOptions()
+MOST_NAMED = 5  # words that a difference names
 
 
 class SearchIndex:
@@ -73,7 +37,6 @@ class SearchIndex:
     something changes.
     """
 
-    FORMAT = 8  # raise it whenever notes are analysed in another way
     has_unsaved = False  # a question computes nothing worth saving
 
     def __init__(
@@ -86,9 +49,9 @@ class SearchIndex:
         self._database = database
         self._notes = notes
         self._all_notes = all_notes
-        self._readers: dict[bool, IndexReader] = {}  # by whether archived notes are read
+        self._readers: dict[bool, documents.IndexReader] = {}  # by whether archived notes are read
         self._written: tuple[int, set[str]] = (0, set())  # see `IndexWriter`
-        self._last: tuple[IndexReader, str, Search] | None = None  # `--why` asks it again
+        self._last: tuple[documents.IndexReader, str, Search] | None = None  # `--why` asks it again
 
     def update(self, replaced: "Iterable[Replaced]") -> None:
         """Follow changes: place, note as it was and note as it is; None before a note was made,
@@ -113,19 +76,17 @@ class SearchIndex:
         project: str | None = None,
         meaning: "Meaning | None" = None,
     ) -> "list[SearchNotesResult]":
-        """The notes that answer the query, best first; none if nothing is near enough.
+        """The notes that answer the query, best first; none if nothing is near enough. The query
+        and the limit were checked.
 
         `project`: notes of this project and of no project rank before other projects' notes.
         `meaning`: compares a question with notes by what they mean, as a further signal.
         """
         from nuggets.search.results import Search
 
-        text = _check_query(query)
-        if limit < 1:
-            raise InvalidInput(f"limit is {limit}; ask for at least 1 result")
         reader = self._reader(filters.include_hidden)
-        search = Search(reader, self._notes, text, meaning)
-        self._last = (reader, text, search)
+        search = Search(reader, self._notes, query, meaning)
+        self._last = (reader, query, search)
         return search.results(limit, filters, project)
 
     def explain(self, query: str, note_id: str, include_hidden: bool = False) -> "Explanation":
@@ -133,7 +94,6 @@ class SearchIndex:
         from nuggets.search.explanation import explain
         from nuggets.search.results import Search
 
-        text = _check_query(query)
         reader = self._reader(include_hidden)
         document = reader.documents.of_note(note_id)
         if document is None and not include_hidden:
@@ -141,8 +101,8 @@ class SearchIndex:
             document = reader.documents.of_note(note_id)
         if document is None:
             raise NotFound(f"there is no note {note_id!r} to explain")
-        if self._last is None or self._last[:2] != (reader, text):
-            self._last = (reader, text, Search(reader, self._notes, text))
+        if self._last is None or self._last[:2] != (reader, query):
+            self._last = (reader, query, Search(reader, self._notes, query))
         return explain(self._last[2], reader, document)
 
     def forget_traces(self, note_ids: "Iterable[str]") -> None:
@@ -152,32 +112,96 @@ class SearchIndex:
         """Index all notes again."""
         from nuggets.search.index_writer import clear
 
-        clear(self._database, NAMES)
+        clear(self._database)
         self._write((None, note) for _, note in notes)
 
     def check(self) -> list[str]:
         """What differs from a newly built index, in words; nothing if all is in order."""
-        from nuggets.search.consistency import differences
+        expected = _Expected()
+        complaints = [
+            complaint
+            for note in self._all_notes()
+            for complaint in expected.add(note, self._row_of(note))
+        ]
+        return [*complaints, *expected.compare(self._database)]
 
-        return differences(self._database, self._all_notes())
+    def _row_of(self, note: "MemoryNote") -> "tuple[int, ...] | None":
+        row: tuple[int, ...] | None = self._database.execute(
+            f"SELECT {documents.COLUMNS} FROM search_documents WHERE note = ?",
+            (note.id,),
+        ).fetchone()
+        return row
 
-    def _reader(self, include_hidden: bool) -> "IndexReader":
+    def _reader(self, include_hidden: bool) -> documents.IndexReader:
         """The tables as they are now; what was read is kept until they change."""
-        from nuggets.search.documents import IndexReader, read_statistics
-
-        statistics = read_statistics(self._database, include_hidden)
+        statistics = documents.read_statistics(self._database, include_hidden)
         reader = self._readers.get(include_hidden)
-        if reader is None or reader.stats.revision != statistics.revision:
-            reader = IndexReader(self._database, statistics, include_hidden)
+        if reader is None or reader.is_full or reader.stats.revision != statistics.revision:
+            reader = documents.IndexReader(self._database, statistics, include_hidden)
             self._readers[include_hidden] = reader
-        reader.forget_if_many()
         return reader
 
 
-def _check_query(query: str) -> str:
-    """The query in a form that the database can hold; InvalidInput if it is empty."""
-    from nuggets.search.note_analyzer import to_storable
+class _Expected:
+    """What the tables should hold; postings as checksums that do not depend on order."""
 
-    if not query.strip():
-        raise InvalidInput("the query is empty; say what to search for")
-    return to_storable(query)
+    def __init__(self) -> None:
+        self._notes: set[str] = set()
+        self._postings: dict[int, int] = {}  # by key
+        self._names: dict[int, str] = {}  # terms and labels by key
+        self._words: set[tuple[str, str]] = set()
+        self._numbers: dict[str, int] = {}
+
+    def add(self, note: "MemoryNote", row: "Sequence[int] | None") -> "Iterator[str]":
+        """Expect what the index should have of a note, and compare its row."""
+        self._notes.add(note.id)
+        if row is None:
+            yield f"search: {note.id} is not indexed"
+            return
+        analysis, doc = analyze(note), row[0]
+        if (doc < 0) != note.hidden or tuple(row) != documents.row_of(doc, note, analysis):
+            yield f"search: the entry of {note.id} is outdated"
+        for name, amount in ((documents.NOTES, 1), (documents.LENGTH, analysis.length)):
+            name = documents.ARCHIVED + name if note.hidden else name
+            self._numbers[name] = self._numbers.get(name, 0) + amount
+        for key, code in analysis.codes.items():
+            _add(self._postings, key, doc, code)
+        self._names.update({term_key(name): name for name in names_of(note, analysis)})
+        self._words.update(words_of(analysis.tokens, analysis.language))
+
+    def compare(self, database: "Database") -> "Iterator[str]":
+        for (note_id,) in database.execute("SELECT note FROM search_documents"):
+            if note_id not in self._notes:
+                yield f"search: {note_id} is indexed, but there is no such note"
+        stored: dict[int, int] = {}
+        for key, block, docs, codes in database.execute(
+            "SELECT term, block, docs, codes FROM search_postings"
+        ):
+            for offset, code in zip(array("H", docs), codes, strict=True):
+                _add(stored, key, block * BLOCK + offset, code)
+        for key, doc, code in database.execute("SELECT term, doc, code FROM search_recent"):
+            _add(stored, key, doc, code)
+        wrong = [
+            self._names.get(key, "a term that no note has")
+            for key in {**stored, **self._postings}
+            if stored.get(key) != self._postings.get(key)
+        ]
+        yield from _describe("postings", wrong)
+        words = set(database.execute("SELECT word, term FROM search_words"))
+        # Another form of a word that notes have may stay.
+        unused = {pair for pair in words if term_key(pair[1]) not in self._postings}
+        yield from _describe("words", [word for word, _ in (self._words - words) | unused])
+        numbers = documents.read_numbers(database)
+        for name, right in self._numbers.items():
+            if numbers.get(name, 0) != right:
+                yield f"search: the number {name!r} is {numbers.get(name, 0)}, not {right}"
+
+
+def _describe(what: str, wrong: list[str]) -> "Iterator[str]":
+    if wrong:
+        names = ", ".join(map(repr, sorted(wrong)[:MOST_NAMED]))
+        yield f"search: {len(wrong)} {what} are not those of the notes, such as {names}"
+
+
+def _add(checksums: dict[int, int], key: int, doc: int, code: int) -> None:
+    checksums[key] = checksums.get(key, 0) ^ hash((doc, code))

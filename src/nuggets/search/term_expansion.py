@@ -1,16 +1,20 @@
-"""Terms of the index that answer a word: its forms, relatives, corrections and parts."""
+"""Terms of the index that answer a word: its forms, relatives, corrections and parts. And the words
+as notes write them, with their terms, that may be meant by a misspelt one.
+
+A word stays as long as some note has its term: other forms of a word do no harm, and counting every
+form would double what a write costs.
+"""
 
 from itertools import chain, islice
-from math import log
 from typing import TYPE_CHECKING
 
+from nuggets.domain.state import chunks, placeholders
 from nuggets.language.languages import is_stop, stems
-from nuggets.language.text import LONGEST_WORD
+from nuggets.language.text import LONGEST_WORD, edits_between
 from nuggets.language.word_lists import abbreviations
 from nuggets.named_tuple import NamedTuple
 from nuggets.search.note_analyzer import META
-from nuggets.search.vocabulary import SHORTEST
-from nuggets.search.weights import WEIGHTS
+from nuggets.search.weights import WEIGHTS, rarity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,6 +28,12 @@ CERTAIN_KINDS = frozenset(("", "related", "joined", "date"))
 SHORTEST_HASH = 7  # digits that people write of a commit
 SHORTEST_PART = 3  # letters of each part of a compound
 HEXADECIMAL = frozenset("0123456789abcdef")
+SHORTEST = 4  # letters; one edit of a shorter word gives too many others, two from twice as many
+ANY_LETTER_FROM = 6  # letters; shorter words must begin alike: "bread" is not "read"
+CANDIDATES = 3  # words that one word may stand for, searched for together
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+LAST_LETTER = "\U0010ffff"  # after every letter
+_LETTERS = 31  # bits for letters: a prime, so other scripts spread as well
 
 
 class Alternative(NamedTuple):
@@ -42,18 +52,20 @@ class Expansion(NamedTuple):
     rarity: float
 
 
-def rarity(count: int, notes: int) -> float:
-    """Inverse document frequency, never negative."""
-    total = notes + WEIGHTS.background_notes
-    return log(1 + (total - count + 0.5) / (count + 0.5))
+class KnownWord(NamedTuple):
+    """A word as notes write it."""
+
+    word: str
+    term: str
+    letters: int
 
 
 class TermExpansion:
     """Finds the terms of the index that answer words."""
 
     def __init__(self, reader: "IndexReader") -> None:
+        self._database = reader.database
         self._postings = reader.postings
-        self._vocabulary = reader.vocabulary
         self._notes = reader.stats.notes
         self._languages = reader.stats.languages  # that notes are written in, besides English
 
@@ -142,11 +154,11 @@ class TermExpansion:
     def _guesses(self, word: str) -> "Iterator[Alternative]":
         """Commits whose hash begins so, or else what a misspelt word may stand for."""
         if len(word) >= SHORTEST_HASH and HEXADECIMAL.issuperset(word):
-            commits = self._vocabulary.beginning(word, range(len(word), LONGEST_WORD + 1))
+            commits = self._terms_beginning(word)
             if commits:
                 yield from (Alternative(name, WEIGHTS.guessed, "hash", name) for name in commits)
                 return
-        for name, corrected, _ in self._vocabulary.suggest_corrections(word):
+        for name, corrected, _ in self._corrections(word):
             yield Alternative(corrected, WEIGHTS.guessed, "corrected", name)
 
     def _root(self, term: str) -> dict[str, Alternative]:
@@ -176,3 +188,90 @@ class TermExpansion:
                     for half in pair
                 )
         return ()
+
+    def _corrections(self, word: str) -> list[KnownWord]:
+        """The likeliest words of notes that a misspelt one may stand for: with fewest edits, the
+        same first letter, in most notes."""
+        edits = 0 if word.isdigit() else min(len(word) // SHORTEST, 2)
+        if not edits:
+            return []
+        lengths = range(len(word) - edits, len(word) + edits + 1)
+        alike = [*self._beginning(word[0], lengths), *self._exactly(first_letter_edits(word))]
+        near = within_edits(word, edits, alike)
+        self._postings.read_term_counts(known.term for _, known in near)
+        ranked = sorted(
+            (distance, known.word[0] != word[0], -uses, known)
+            for distance, known in near
+            if (uses := self._postings.count(known.term))
+        )
+        return [known for distance, *_, known in ranked[:CANDIDATES] if distance == ranked[0][0]]
+
+    def _terms_beginning(self, start: str) -> list[str]:
+        """The terms of words that begin so, the most frequent ones."""
+        words = self._beginning(start, range(len(start), LONGEST_WORD + 1))
+        self._postings.read_term_counts(known.term for known in words)
+        # Some may be words of archived notes only, which are not read.
+        counts = {known.term: self._postings.count(known.term) for known in words}
+        terms = [term for term, count in counts.items() if count]
+        return sorted(terms, key=lambda term: (-counts[term], term))[:CANDIDATES]
+
+    def _beginning(self, start: str, lengths: "Iterable[int]") -> list[KnownWord]:
+        listed = ",".join(map(str, lengths))
+        rows = self._database.execute(
+            "SELECT word, term, letters FROM search_words"
+            f" WHERE length IN ({listed}) AND word >= ? AND word < ?",
+            (start, start + LAST_LETTER),
+        )
+        return [KnownWord(*row) for row in rows]
+
+    def _exactly(self, words: "Iterable[str]") -> list[KnownWord]:
+        wanted = sorted(words)
+        lengths = ",".join(map(str, sorted({len(word) for word in wanted})))
+        return [
+            KnownWord(*row)
+            for some in chunks(wanted)
+            for row in self._database.execute(
+                "SELECT word, term, letters FROM search_words"
+                f" WHERE length IN ({lengths}) AND word IN ({placeholders(some)})",
+                some,
+            )
+        ]
+
+
+# --- slips of typing ------------------------------------------------------------------------------
+
+
+def letters(word: str) -> int:
+    """The set of the word's letters as bits: one edit changes at most two of them."""
+    bits = 0
+    for letter in set(word):
+        bits |= 1 << ord(letter) % _LETTERS
+    return bits
+
+
+def first_letter_edits(word: str) -> set[str]:
+    """All words that one edit of the first letter can give.
+
+    The first letter is rarely mistyped, and hardly ever together with another one.
+    """
+    if len(word) < ANY_LETTER_FROM:
+        return set()
+    initials = {*ALPHABET, *word}
+    edited = {start + word[1:] for start in initials} | {start + word for start in initials}
+    edited |= {word[1:], word[1] + word[0] + word[2:]}
+    return {edit for edit in edited if edit[0] != word[0]}
+
+
+def within_edits(
+    word: str, edits: int, vocabulary: "Iterable[KnownWord]"
+) -> list[tuple[int, KnownWord]]:
+    """The known words that are at most so many edits away, with how many they are."""
+    word_letters = letters(word)
+    near = []
+    for candidate in vocabulary:
+        limit = edits if candidate.word[0] == word[0] else 1
+        if (candidate.letters ^ word_letters).bit_count() <= 2 * limit:
+            distance = edits_between(word, candidate.word, limit)
+            if distance <= limit:
+                near.append((distance, candidate))
+    return near

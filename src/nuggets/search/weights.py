@@ -5,7 +5,7 @@ benchmarks/unknown.py, on families of corpora; benchmarks/README.md says what ea
 the others were measured with.
 """
 
-from math import sqrt
+from math import log, sqrt
 from typing import TYPE_CHECKING
 
 from nuggets.named_tuple import NamedTuple
@@ -54,7 +54,7 @@ class Weights(NamedTuple):
     hint: float = 0.1  # a word of a date, which is compared as a date; two letters of a script
     # without blanks that no note has together: mostly the end of a word and the next one's begin
 
-    # What is known at all: see relevance_threshold.py.
+    # What is known at all: see answer_degree.py.
     threshold: float = 0.27  # a note needs this evidence to be a result, or all of the words
     constant: float = -4.5
     words: float = 17  # of the share of the question that a note states, or names as its title
@@ -91,3 +91,9 @@ def boost(note: "MemoryNote") -> float:
         + 0.03 * (note.scope in ("user", "self"))
         + 0.05 * min(max(note.confidence, 0.0), 1.0)
     )
+
+
+def rarity(count: int, notes: int) -> float:
+    """Inverse document frequency, never negative."""
+    total = notes + WEIGHTS.background_notes
+    return log(1 + (total - count + 0.5) / (count + 0.5))

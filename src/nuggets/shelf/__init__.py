@@ -65,6 +65,7 @@ from nuggets.domain.visibility import (
     visible_projects,
 )
 from nuggets.errors import Ambiguous, InvalidInput, NotFound, NuggetsError, StoreError
+from nuggets.facts import nugget_status
 from nuggets.filesystem.atomic_files import read_if_plain
 from nuggets.filesystem.current_project import (
     checkout_root,
@@ -105,7 +106,6 @@ from nuggets.operations.project_identity import (
     with_evidence,
 )
 from nuggets.operations.transactions import KINDS, Decision, Transactions, View
-from nuggets.search.clear_answer import RESULTS_COMPARED, mark_clear_answer
 from nuggets.settings import Settings, load
 from nuggets.stores import open_store
 
@@ -115,7 +115,7 @@ if TYPE_CHECKING:
 
     from nuggets.domain.records import Anchor, Defect
     from nuggets.domain.type_check import NoteFilters, NoteMeta, NuggetOptions
-    from nuggets.encoder.text_encoder import NearestNotes, TextEncoder
+    from nuggets.encoder.vector_index import NearestNotes, TextEncoder
     from nuggets.maintenance import ShelfContext
     from nuggets.maintenance.clean_up import CleanUp, Finding
     from nuggets.maintenance.export_and_backup import Exported
@@ -396,19 +396,16 @@ class NuggetShelf:
 
     def list(self) -> tuple[NuggetStatus, ...]:
         """The status of every nugget, by name."""
-        from nuggets.facts.capacity import statuses
-
         with self._transactions.reading() as view:
             configs = sorted(view.state.nuggets.values(), key=lambda config: config.name)
-            return statuses(configs, view.state.notes.counts())
+            counts = view.state.notes.counts()
+            return tuple(nugget_status(config, counts) for config in configs)
 
     def status(self, nugget: str) -> NuggetStatus:
         """How full one nugget is; beyond its capacity it goes on in pages and stays exact."""
-        from nuggets.facts.capacity import statuses
-
         with self._transactions.reading() as view:
             config = argument_checks.require_nugget(view.state.nuggets, nugget)
-            return statuses([config], view.state.notes.counts())[0]
+            return nugget_status(config, view.state.notes.counts())
 
     @property
     def size(self) -> int:
@@ -501,6 +498,8 @@ class NuggetShelf:
             recall = self.recall(query, nugget, session)
             if recall.found:
                 return recall, ()
+            from nuggets.search.answer_degree import RESULTS_COMPARED, mark_clear_answer
+
             filters = NoteFilterOptions(nugget=nugget)
             most = max(limit, RESULTS_COMPARED)
             results = self._find_notes(query, most, filters)
@@ -698,6 +697,8 @@ class NuggetShelf:
         marked, and gains a hit in a session that has not recalled it before; being listed counts
         nothing.
         """
+        from nuggets.search.answer_degree import RESULTS_COMPARED, mark_clear_answer
+
         check_count(limit, "how many results to give")
         query, combined = checked_query(query), combine_filters(filters, wanted)
         with self.snapshot():

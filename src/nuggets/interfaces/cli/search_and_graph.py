@@ -23,7 +23,7 @@ from nuggets.interfaces.cli.terminal_output import (
     screen_width,
     style,
 )
-from nuggets.search.clear_answer import describe_gaps
+from nuggets.search.answer_degree import describe_gaps
 
 if TYPE_CHECKING:
     from nuggets.search.explanation import Explanation

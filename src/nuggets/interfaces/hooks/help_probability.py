@@ -2,7 +2,7 @@
 
 Prompt and memory share words, most of them by chance: in a shelf of thirty notes every word is
 rare, and people say "window" of many things. So a word counts in full only if it is no everyday
-word of its language (`language/everyday_words.py`), if the memory has it as it is written, and if
+word of its language (`language/languages.py`), if the memory has it as it is written, and if
 no more memories have it than are shown. All other words count little, but two of them together, in
 a prompt that says little else, are an answer. A path is one word.
 
@@ -15,13 +15,14 @@ from collections.abc import Iterator, Sequence
 from math import exp
 
 from nuggets.domain.records import MemoryNote
-from nuggets.language.everyday_words import (
+from nuggets.language.languages import (
     ANY_LANGUAGE,
+    detect_language,
     everyday_languages,
     is_commonest,
     is_everyday,
+    stems,
 )
-from nuggets.language.languages import detect_language, stems
 from nuggets.language.repository_references import read_paths
 from nuggets.language.text import (
     edits_between,

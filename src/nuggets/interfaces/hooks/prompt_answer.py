@@ -43,7 +43,7 @@ from nuggets.named_tuple import NamedTuple
 from nuggets.operations.session_notes import session_note_id
 
 if TYPE_CHECKING:
-    from nuggets.encoder.text_encoder import NearestNotes
+    from nuggets.encoder.vector_index import NearestNotes
     from nuggets.shelf import NuggetShelf
 
     Compare = Callable[[str], NearestNotes | None]

@@ -36,7 +36,7 @@ from nuggets.operations.session_notes import read_session_request
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nuggets.encoder.text_encoder import NearestNotes
+    from nuggets.encoder.vector_index import NearestNotes
     from nuggets.shelf import NuggetShelf
 
 CANDIDATES = 20  # memories of which the probability is asked: a tenth of a millisecond each

@@ -23,7 +23,7 @@ from nuggets.language.text import words
 from nuggets.language.word_lists import ENGLISH
 
 if TYPE_CHECKING:
-    from nuggets.encoder.text_encoder import NearestNotes
+    from nuggets.encoder.vector_index import NearestNotes
     from nuggets.shelf import NuggetShelf
 
 ASKING_SHARE = 0.3  # of the time that is left, for an answer of a living process

@@ -21,7 +21,7 @@ from nuggets.interfaces.prompt_quoting import PREFACE, fence, fence_note, projec
 from nuggets.language.text import one_line
 from nuggets.operations.permissions import AT_A_GLANCE
 from nuggets.operations.session_notes import is_session_note
-from nuggets.search.clear_answer import describe_gaps
+from nuggets.search.answer_degree import describe_gaps
 
 LINE = AT_A_GLANCE  # of a note in an index: enough to decide whether to open it
 PAGE = 30_000  # characters of a note shown at once: hosts cut an answer at about 25,000 tokens

@@ -297,8 +297,9 @@ class IndexSet:
     def save(self) -> None:
         """Save what the indexes computed while reading, inside a transaction."""
         if self.has_unsaved:
-            for index in self.all():
-                if index.has_unsaved:
+            for kind in self._find_existing():
+                index = self._by_name.get(kind.name)  # one that was not asked computed nothing
+                if index is not None and index.has_unsaved:
                     index.save()
 
 
