@@ -77,7 +77,7 @@ def note_outcomes(corpus: Corpus, is_listed: bool = False) -> dict[str, Outcome]
     for kind, asked in zip(("technical", "everyday"), unrelated_questions(), strict=True):
         answered = near = 0
         for question in asked:
-            results = mark_clear_answer(index.search(question, RESULTS_COMPARED), "")
+            results = mark_clear_answer(question, index.search(question, RESULTS_COMPARED), "")
             is_answered = bool(results) and results[0].clear_answer
             answered += is_answered
             near += bool(results) and not is_answered
@@ -93,7 +93,8 @@ def own_questions(corpus: Corpus) -> tuple[float, float, float]:
     index, names = index_of(corpus)
     right: list[tuple[bool, bool]] = []
     for query in corpus["queries"]:
-        results = mark_clear_answer(index.search(query["text"], RESULTS_COMPARED), "")
+        text = query["text"]
+        results = mark_clear_answer(text, index.search(text, RESULTS_COMPARED), "")
         if results:
             is_right = names[results[0].note.id] in query["relevant"]
             right.append((results[0].clear_answer, is_right))

@@ -107,6 +107,16 @@ def test_a_note_on_a_sibling_is_no_answer(shelf: NuggetShelf) -> None:
     assert hits(shelf) == {}
 
 
+def test_the_title_that_was_asked_for_answers_beside_similar_ones(shelf: NuggetShelf) -> None:
+    for title in ("Deploy command", "Deploy command of the shop", "The old deploy command"):
+        shelf.create_note("ops", title, "The deploy command is make deploy.")
+
+    results = shelf.search_notes("deploy command", session="s")
+
+    assert results[0].note.title == "Deploy command" and results[0].clear_answer
+    assert hits(shelf) == {"Deploy command": 1}
+
+
 def test_what_is_merely_listed_moves_its_time_of_access(filled: NuggetShelf) -> None:
     before = {note.id: note.last_accessed_at for note in filled.list_notes()}
 

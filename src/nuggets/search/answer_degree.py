@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from nuggets.domain.visibility import is_foreign
 from nuggets.language.dates import date_labels, query_labels, written_dates
 from nuggets.language.languages import is_stop
-from nuggets.language.text import tokens, words
+from nuggets.language.text import fold_case, tokens, words
 from nuggets.language.word_lists import conversation_words
 from nuggets.search.weights import WEIGHTS, rarity
 
@@ -100,17 +100,20 @@ def stated_share(weights: "Mapping[int, float]", signal: "Signal") -> float:
 
 
 def mark_clear_answer(
-    results: "Sequence[SearchNotesResult]", project: str
+    question: str, results: "Sequence[SearchNotesResult]", project: str
 ) -> "list[SearchNotesResult]":
     """The results, the first one marked if it clearly answers. Give at least `RESULTS_COMPARED`
-    results, if there are as many. Notes of other projects do not compete with visible ones."""
+    results, if there are as many. Notes of other projects do not compete with visible ones, nor
+    does another title with the one that was asked for."""
     if not results:
         return []
     first, *others = results
+    asked = fold_case(question.strip())
+    titled = [result for result in others if fold_case(result.note.title) == asked]
     foreign = is_foreign(first.note, project)
     rivals = [
         other
-        for other in others
+        for other in (titled if fold_case(first.note.title) == asked else others)
         if other.stated >= WEIGHTS.stated_share and is_foreign(other.note, project) == foreign
     ]
     clear = first.stated >= WEIGHTS.stated_share and all(

@@ -506,7 +506,7 @@ class NuggetShelf:
             if any(is_seen_file(result.note) for result in results):  # maybe called alike
                 results = self._find_notes(query, most + FILES_SEEN, filters)
             seen_last = sorted(results, key=lambda result: is_seen_file(result.note))
-            marked = mark_clear_answer(seen_last, self.project)
+            marked = mark_clear_answer(query, seen_last, self.project)
             if marked and marked[0].note.kind == "fact":  # recall refused it: the key is another
                 marked[0] = marked[0]._replace(clear_answer=False)
             with_a_word = (
@@ -704,7 +704,7 @@ class NuggetShelf:
         with self.snapshot():
             most = max(limit, RESULTS_COMPARED)
             results = self._find_notes(query, most, combined, by_meaning=True)
-            marked = mark_clear_answer(results, self.project)[:limit]
+            marked = mark_clear_answer(query, results, self.project)[:limit]
             return self._count_answer(marked, session)
 
     def _find_notes(
