@@ -22,7 +22,6 @@ from nuggets.errors import InvalidInput
 from nuggets.language.equivalence_and_contradiction import (
     key_words,
     may_name_the_same,
-    particulars,
     says_all,
 )
 from nuggets.language.languages import detect_language, stems
@@ -260,7 +259,6 @@ NEAR_DUPLICATE = 0.90  # Jaccard similarity of the words of two contents that sa
 REASON = "merged: nearly the same content"
 
 Kind = tuple[str | bool, ...]
-Words = tuple[str, ...]
 
 
 def merge_key(note: MemoryNote) -> Kind:
@@ -329,15 +327,9 @@ def _is_repeated(note: MemoryNote, other: MemoryNote) -> bool:
     """
     return (
         not any(link.to == other.id and link.reason == CONTRADICTS for link in note.links)
-        and _details(note) == _details(other)
         and may_name_the_same(note.title, other.title, note.content)
         and says_all(other.content, note.content)
     )
-
-
-def _details(note: MemoryNote) -> tuple[Words, Words]:
-    """Its numbers, paths, negations and signs: where they differ, two notes are not the same."""
-    return particulars(note.title), particulars(note.content)
 
 
 def _merge_pair(plan: Plan, survivor: MemoryNote, source: MemoryNote) -> bool:
