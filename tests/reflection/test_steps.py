@@ -399,6 +399,16 @@ def test_the_reason_of_a_link_names_words_that_say_something() -> None:
     assert linking.endswith("shared context: api, carrier")
 
 
+def test_the_reason_of_a_link_names_an_identifier_as_it_is_written() -> None:
+    _, result = passed(
+        sample(1, title="Flags", content="LaunchDarkly decides who sees the beta"),
+        sample(2, title="Rollout", content="The beta is watched with LaunchDarkly"),
+    )
+
+    [linking] = [c.detail for c in result.changes if c.type == "link"]
+    assert linking.endswith("shared context: beta, LaunchDarkly")
+
+
 @pytest.mark.parametrize(
     ("one", "other", "links"),
     [
@@ -407,6 +417,9 @@ def test_the_reason_of_a_link_names_words_that_say_something() -> None:
         (("Reviews", "every pull request"), ("Size", "a pull request has 400 lines"), 1),
         (("Pull requests", "reviewed"), ("Size of a pull request", "below 400 lines"), 1),
         (("Session cookies", "last a day"), ("Cookie jar", "kept in the kitchen"), 0),
+        (("Flags", "set in LaunchDarkly"), ("Rollout", "watched with LaunchDarkly"), 0),
+        (("Backup", "has user_accounts"), ("Limits", "counted in user_accounts"), 0),
+        (("Backup", "has user_accounts"), ("Limits", "on the accounts of a user"), 1),
     ],
 )
 def test_two_words_that_both_notes_have_somewhere_are_a_reason(
