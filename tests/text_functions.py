@@ -196,7 +196,8 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         lambda words: dates.written_dates(words, text.tokens(words.lower())),
     ),
     "language/equivalence_and_contradiction.py": (
-        equivalence_and_contradiction.particulars,
+        lambda words: equivalence_and_contradiction.says_all(words, f"{words} too"),
+        lambda words: equivalence_and_contradiction.may_name_the_same(words, f"{words} too", ""),
         equivalence_and_contradiction.statements,
         lambda words: equivalence_and_contradiction.deny_each_other(words, f"not {words}"),
     ),

@@ -23,7 +23,7 @@ def test_reflect_shows_each_change_and_how_to_undo(nuggets: Nuggets) -> None:
     done = nuggets("reflect")
 
     assert done.code == 0
-    assert "content: blanks tidied, repeated lines removed" in done.out
+    assert "content: repeated lines removed: 'Uses JWT.'" in done.out
     assert "rewritten 1" in done.out
     assert done.lines[-1] == "`nuggets undo 2` undoes it."  # others may write meanwhile
 

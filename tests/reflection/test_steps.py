@@ -97,7 +97,7 @@ def test_a_temporary_not_recalled_for_a_week_is_archived(now: str, hidden: bool)
         ("```\n}\n}\n```", "```\n}\n}\n```"),
         ("````\nx y\n```\nx y\n````\nx y\nx y", "````\nx y\n```\nx y\n````\nx y"),
         ("A:\n  port 80\nB:\n  port 80", "A:\n  port 80\nB:\n  port 80"),
-        ("# A\n# A\nport 80\nport 80", "# A\n# A\nport 80"),
+        ("# A\n# A\nopen to all\nopen to all", "# A\n# A\nopen to all"),
         ("- x\n\n  - 1\n- x\n\n  - 2", "- x\n\n  - 1\n- x\n\n  - 2"),
         ("Try x.\n```py\nTry x.\n```\n```py\ny\n```", "Try x.\n```py\nTry x.\n```\n```py\ny\n```"),
         ("- x\n  - 1\n- x\n  - 2", "- x\n  - 1\n- x\n  - 2"),
@@ -129,6 +129,19 @@ def test_contents_are_tidied(content: str, tidied: str) -> None:
         "$ make\n$ make",
         "1. Wait.\n2. Press it.\n3. Wait.\n1. Wait.",
         "Do it:\n\n    step\n    step",
+        "cd /srv/app\nsleep 5\nsleep 5\n./start --fast",
+        'print("done")\nprint("done")',
+        'echo "All is done."\necho "All is done."',
+        "apple,1,2,Rome\napple,1,2,Rome\npear,red,Rome\npear,red,Rome",
+        "curl -X POST example.com/hook\ncurl -X POST example.com/hook",
+        "git add .\ngit add .\ncd ..\ncd ..",
+        "<p>We ship weekly.</p>\n<p>We ship weekly.</p>",
+        "alice   admin   Berlin\nalice   admin   Berlin",
+        "Berlin 3 4 5\nBerlin 3 4 5",
+        "name | We ship weekly.\nname | We ship weekly.",
+        "Anna\tcame to us.\nAnna\tcame to us.",
+        "Retrying the upload...\nRetrying the upload...",
+        "> We ship weekly.\n> We ship weekly.",
     ],
 )
 def test_lines_of_code_tables_and_numbered_steps_may_come_again(content: str) -> None:
@@ -150,6 +163,7 @@ def test_lines_of_code_tables_and_numbered_steps_may_come_again(content: str) ->
         "Is it safe\nYes.\nIs it fast\nYes.",
         "3\n3\n5",
         "For Linux users\nInstall the client.\nFor Mac users\nInstall the client.",
+        "On macOS 14\nInstall the client.\nOn macOS 15\nInstall the client.",
         "On Linux\nInstall it from the mirror.\nOn a Mac\nInstall it from the mirror.",
         "Im Büro\nBitte zuerst anmelden.\nZu Hause\nBitte zuerst anmelden.",
         "Ask the team that\nruns the mirror.\nTell the team that\nruns the mirror.",
@@ -174,6 +188,10 @@ def test_a_line_may_come_again_in_another_section_and_a_short_one_after_others(
         ("We ship weekly.\nAsk Ops.\nWe ship weekly.", "We ship weekly.\nAsk Ops."),
         ("We ship weekly.\n- Ask Ops\nWe ship weekly.", "We ship weekly.\n- Ask Ops"),
         ("We ship weekly.\nx = 1\n\nWe ship weekly.", "We ship weekly.\nx = 1"),
+        ("We pay $5 (at first).\nAsk.\nWe pay $5 (at first).", "We pay $5 (at first).\nAsk."),
+        ("Run `make -j2` first.\nRun `make -j2` first.", "Run `make -j2` first."),
+        ("- Runs on port 80\n- Ask Ops\n- Runs on port 80", "- Runs on port 80\n- Ask Ops"),
+        ("端口是80，请检查。\n好。\n端口是80，请检查。", "端口是80，请检查。\n好。"),
         ("We ship weekly.\n```\nx\n```\nWe ship weekly.", "We ship weekly.\n```\nx\n```"),
         ("For all who ship\nAsk Ops.\nFor all who ship\nAsk Ops.", "For all who ship\nAsk Ops."),
     ],
@@ -182,6 +200,24 @@ def test_within_a_section_what_follows_itself_or_is_a_statement_is_said_once(
     content: str, tidied: str
 ) -> None:
     assert after(sample(content=content)).content == tidied
+
+
+@pytest.mark.parametrize(
+    ("content", "detail"),
+    [
+        ("a  \n\n\nb", "blanks tidied"),
+        ("It is 80.\n\nIt is 80.", "repeated lines removed: 'It is 80.'"),
+        ("wait\nwait\nwait  ", "blanks tidied, repeated lines removed: 'wait'"),
+        ("\n".join("aabbccddee"), "repeated lines removed: 'a', 'b', 'c', 2 more"),
+        (f"{LONG}.\n{LONG}.", f"repeated lines removed: '{LONG.partition(' restarts')[0]}…'"),
+    ],
+)
+def test_a_rewrite_says_what_it_removed(content: str, detail: str) -> None:
+    [change] = [
+        c for c in passed(sample()._replace(content=content))[1].changes if c.type == "rewrite"
+    ]
+
+    assert change.detail == f"content: {detail}"
 
 
 def test_what_a_fact_answers_is_not_rewritten() -> None:
@@ -399,6 +435,16 @@ def test_the_reason_of_a_link_names_words_that_say_something() -> None:
     assert linking.endswith("shared context: api, carrier")
 
 
+def test_the_reason_of_a_link_names_an_identifier_as_it_is_written() -> None:
+    _, result = passed(
+        sample(1, title="Flags", content="LaunchDarkly decides who sees the beta"),
+        sample(2, title="Rollout", content="The beta is watched with LaunchDarkly"),
+    )
+
+    [linking] = [c.detail for c in result.changes if c.type == "link"]
+    assert linking.endswith("shared context: beta, LaunchDarkly")
+
+
 @pytest.mark.parametrize(
     ("one", "other", "links"),
     [
@@ -407,6 +453,9 @@ def test_the_reason_of_a_link_names_words_that_say_something() -> None:
         (("Reviews", "every pull request"), ("Size", "a pull request has 400 lines"), 1),
         (("Pull requests", "reviewed"), ("Size of a pull request", "below 400 lines"), 1),
         (("Session cookies", "last a day"), ("Cookie jar", "kept in the kitchen"), 0),
+        (("Flags", "set in LaunchDarkly"), ("Rollout", "watched with LaunchDarkly"), 0),
+        (("Backup", "has user_accounts"), ("Limits", "counted in user_accounts"), 0),
+        (("Backup", "has user_accounts"), ("Limits", "on the accounts of a user"), 1),
     ],
 )
 def test_two_words_that_both_notes_have_somewhere_are_a_reason(

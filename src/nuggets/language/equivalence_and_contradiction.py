@@ -4,12 +4,13 @@ Knows no note.
 """
 
 import re
+from collections.abc import Iterable
 from functools import cache, lru_cache
-from itertools import accumulate, islice, pairwise
-from unicodedata import category
+from itertools import accumulate, chain, islice, pairwise
+from unicodedata import normalize
 
 from nuggets.language.languages import detect_language, stems
-from nuggets.language.text import fold_case, tokens
+from nuggets.language.text import LETTER, fold_case, tokens
 from nuggets.language.word_lists import (
     ENGLISH,
     equivalent_words,
@@ -23,54 +24,32 @@ from nuggets.named_tuple import NamedTuple
 # --- the same ---------------------------------------------------------------------------------
 
 # The key words of two texts that say the same follow each other in the same order, so that "tabs
-# over spaces" is not "spaces over tabs" and "thirty seconds" not "sixty seconds". Their details
-# must be the same, too: numbers, versions, paths, negations, signs and single letters.
-_NEGATED = re.compile(r"n['’]t\b")
+# over spaces" is not "spaces over tabs" and "thirty seconds" not "sixty seconds". They are the same
+# only if they are written so: `-d` is not `-D`, nor "US" "us". What prose puts around words says
+# nothing, nor the capital that a sentence begins with.
+_VARIANTS = str.maketrans("‘’“”„–−", '\'\'"""--', "`")
+_BOLD = re.compile(r"(?<![\w*/.])\*\*(\w[^*\n]*)\*\*(?![\w*/])")
+_PROSE_MARKS = re.compile(
+    r"""
+    ^[("'«]++(?=\w)
+    | (?<=[^.)"'»,;:!…])[)"'»]*+(?:(?<!/)\.|[,;:!…])?[)"'»]*+$
+    | ^-$ | (?<=\w)-(?=\w\w) | [—。，、：；！（）「」『』【】《》]
+    """,
+    re.VERBOSE,
+)
+_LETTERS = re.compile(rf"(?:{LETTER}|_)+(?:'{LETTER}+)*")
+_LONE_LETTER = re.compile("[b-hj-z]", re.IGNORECASE)  # "a" and "i" are English words
+_NEGATED = re.compile(r"n['’]t\b", re.IGNORECASE)
 SHORTEST_PLURAL = 4  # letters: "pods" is a plural, "gas" is not
-# Numbers with their separators; names with dots or slashes; negations; single letters (except the
-# English words "a" and "i") and letters after a hyphen; signs, question marks among them. Of other
-# characters the symbols of Unicode, such as emoji and arrows. Plain words and dashes between words
-# are skipped.
-_PARTICULAR = r"""
-    (   (?=\w*\d)\w+(?:[.,:/]\w*\d\w*)*
-    |   \w+(?:[./]\w+)+
-    |   (?:{negations})\b
-    |   (?<=-)\w\b  |  (?<!['’])[b-hj-z]\b
-    |   (?<![\w)\]])(?:--?(?=[\w.(])|[−–](?=\d))
-    |   !(?=[\w=(])
-    |   [<>=~^%+$?？]+
-    |   (?<=\w)\#+  |  \#(?=\d)
-    ) | \w+ | ([^\w\s!-~])
-"""
-_UNSPACED_NEGATION = "[不没沒未无無勿]|ない|ません|않"
-
 _PLAIN_WORD = re.compile(r"\w+")
 
-Particulars = tuple[str, ...]
 
+class Phrase(NamedTuple):
+    """A key word, and the fillers before it."""
 
-@cache
-def _particular() -> re.Pattern[str]:
-    negations = "|".join(sorted(stances()["negations"]))
-    return re.compile(_PARTICULAR.format(negations=negations), re.VERBOSE)
-
-
-@lru_cache(maxsize=1024)  # of many notes that are alike each is compared with all others
-def particulars(text: str) -> Particulars:
-    """The details of a text, in order: "from 14 to 15" is not "from 15 to 14"."""
-    plain = _NEGATED.sub(" not", fold_case(text))
-    matches = [
-        detail or symbol
-        for detail, symbol in _particular().findall(plain)
-        if detail or (symbol and category(symbol)[0] == "S")
-    ]
-    return (*matches, *(() if plain.isascii() else re.findall(_UNSPACED_NEGATION, plain)))
-
-
-def singular(word: str) -> str:
-    """The word without the s of an English plural."""
-    is_plural = len(word) >= SHORTEST_PLURAL and word[-1] == "s" and word[-2] not in "isu"
-    return word[:-1] if is_plural else word
+    word: str
+    fillers: frozenset[str]
+    is_capitalised: bool | None  # None: as the first word of a sentence may be
 
 
 def key_words(text: str) -> tuple[str, ...]:
@@ -84,13 +63,19 @@ def _words(text: str) -> list[str]:
 
 
 def _key_word(word: str) -> str:
-    return singular(equivalent_words().get(word, word))
+    """One word for those that say the same, without the s of an English plural."""
+    word = equivalent_words().get(word, word)
+    is_plural = len(word) >= SHORTEST_PLURAL and word[-1] == "s" and word[-2] not in "isu"
+    return word[:-1] if is_plural else word
 
 
 # A word more can turn a sentence ("rarely", "refuses to"), and no list has all that do. So what one
 # text says more must be whole sentences, which leave the others as they are; or words at its very
-# end, if it is English and none of them is known to limit or to turn a statement.
-_SENTENCE_END = re.compile(r"[.!?]+[\"'’)]*\s+|\n+|[。！？]")
+# end, if it is English and none of them is known to limit or to turn a statement. A line ends one,
+# and the mark of a list item or a heading begins the next.
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])[\"')]*\s+|\n+(?:[ \t]*(?:[-*+•]|#{1,6})(?=[ \t]))?|(?<=[。！？])"
+)
 # fillers that may stand in the place of any other
 _WEIGHTLESS = {"a", "an", "are", "be", "been", "get", "gets", "is", "the"}
 _DIRECTIONS = {"above", "after", "before", "below", "by", "from", "into", "over", "to", "under"}
@@ -100,8 +85,6 @@ mostly nearly normally occasionally often partly perhaps possibly previously pro
 scarcely seldom sometimes supposedly unlikely usually
 contrary fail failed false instead obsolete opposite untrue wrong yet
 """
-
-Phrase = tuple[frozenset[str], str]  # a key word, and the fillers before it
 
 
 def says_all(text: str, other: str) -> bool:
@@ -125,13 +108,25 @@ def says_all(text: str, other: str) -> bool:
 
 def _are_alike(a: Phrase, b: Phrase) -> bool:
     """Fillers come and go, but "in" is not "on", nor "our" "your"."""
-    return a[1] == b[1] and (a[0] <= b[0] or b[0] <= a[0])
+    capitals = {a.is_capitalised, b.is_capitalised}
+    has_same_case = None in capitals or len(capitals) == 1
+    return a.word == b.word and has_same_case and (a.fillers <= b.fillers or b.fillers <= a.fillers)
 
 
 def _only_adds(text: str, phrases: tuple[Phrase, ...]) -> bool:
-    added = {key for _, key in phrases}
+    added = {phrase.word.lower() for phrase in phrases}
     is_english = detect_language(tokens(fold_case(text))) == ENGLISH
-    return is_english and added.isdisjoint(_turning_words())
+    return is_english and not _details(phrases) and added.isdisjoint(_turning_words())
+
+
+def _details(phrases: Iterable[Phrase]) -> list[str]:
+    """Numbers, paths, signs, single letters and negations, in order."""
+    return [word for word, *_ in phrases if _is_detail(word)]
+
+
+def _is_detail(word: str) -> bool:
+    is_plain = _LETTERS.fullmatch(word) and not _LONE_LETTER.fullmatch(word)
+    return not is_plain or word in stances()["negations"]
 
 
 @cache
@@ -140,31 +135,45 @@ def _turning_words() -> frozenset[str]:
     return stop_words() | stances()["for"] | stances()["neither"] | turning
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)  # of many notes that are alike each is compared with all others
 def _sentences(text: str) -> tuple[tuple[Phrase, ...], ...]:
-    sentences = []
-    for sentence in _SENTENCE_END.split(text):
-        fillers: set[str] = set()
-        phrases: list[Phrase] = []
-        for word in _words(sentence):
-            if word in filler_words():
-                fillers.add(word)
-            else:
-                phrases.append((frozenset(fillers - _WEIGHTLESS), _key_word(word)))
-                fillers = set()
-        if phrases:
-            sentences.append(tuple(phrases))
-    return tuple(sentences)
+    plain = _BOLD.sub(r"\1", normalize("NFC", text).translate(_VARIANTS))
+    if plain.isupper():
+        plain = plain.lower()  # where all letters are capitals, they say nothing
+    read = map(_read_phrases, _SENTENCE_END.split(f"\n{_NEGATED.sub(' not', plain)}"))
+    return tuple(phrases for phrases in read if phrases)
+
+
+def _read_phrases(sentence: str) -> tuple[Phrase, ...]:
+    fillers: set[str] = set()
+    phrases: list[Phrase] = []
+    bare = " ".join(_PROSE_MARKS.sub(" ", written) for written in sentence.split())
+    for number, written in enumerate(bare.split()):
+        is_plain = bool(_LETTERS.fullmatch(written))
+        word = written.replace("'", "") if is_plain else written
+        is_name = is_plain and word[0].isupper() and word[1:] == word[1:].lower()
+        word = word.lower() if is_name else word
+        if word in filler_words() and not (is_name and number):
+            fillers.add(word)
+        else:
+            key = _key_word(word) if is_plain else word
+            is_capitalised = is_name if number else None
+            phrases.append(Phrase(key, frozenset(fillers - _WEIGHTLESS), is_capitalised))
+            fillers = set()
+    return tuple(phrases)
 
 
 def may_name_the_same(title: str, other: str, text: str) -> bool:
-    """Whether one of two titles of a text has all words of the other, in any form: "backups", "time
-    zones".
+    """Whether one of two titles of a text has all words of the other, in any form ("backups", "time
+    zones"), and the same numbers, signs, single letters and negations.
 
     Their order is free unless one of them gives it a meaning: "tabs over spaces". A word right
     before another limits it, so the text must have it too: "winter tyres" may be "tyres", but "bad
     ideas" are not "ideas".
     """
+    phrases, others = (chain(*_sentences(fold_case(name))) for name in (title, other))
+    if _details(phrases) != _details(others):
+        return False
     longer, shorter = sorted((key_words(title), key_words(other)), key=len, reverse=True)
     if "".join(longer) == "".join(shorter):
         return True

@@ -13,6 +13,7 @@ _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
     "\u0900-\u0dff\u0e31-\u0e4e\u0eb1-\u0ecd\u0f18-\u0fbc\u102b-\u109d\u1712-\u17dd\u3099\u309a"
 )
+LETTER = rf"(?:[^\W\d_]|[{_MARKS}])"  # a pattern
 # One token: letters, digits and underscores with inner apostrophes; or a lone symbol beyond
 # ASCII (an emoji, an arrow). ASCII punctuation and control characters separate.
 _TOKEN = (

@@ -18,9 +18,11 @@ from nuggets.domain.records import Changes, MemoryNote, ReflectionChange, Reflec
 from nuggets.domain.times import iso, moment_after, parse
 from nuggets.language.markdown import continues_code
 from nuggets.language.text import (
+    LETTER,
     all_words,
     fold_case,
     is_unspaced,
+    shorten,
     split_scripts,
     tokens,
     without_contraction,
@@ -76,8 +78,16 @@ def reflect(
 
 # --- text -----------------------------------------------------------------------------------------
 
-# Indented lines, headings and numbered steps; prompts, fences, rows of a table, what reads as code.
-_NO_PROSE = re.compile(r"\s|#|\d+[.)]\s|\$ |.*(\||\t|```|~~~|[={}]|;$|\s--\w)")
+# Only lines of prose are repeated by mistake, any other may be code or data. They are made of words
+# or of words with numbers between them, or they are sentences in which no sign stands alone.
+_MARK = r"(?:[-*+•]\s(?:\[[ xX]\]\s)?)?"  # of a list item
+_WORD = rf"{LETTER}+(?:[-'’，、；：]{LETTER}+)*[,;:.!。！]?"
+_NUMBER = r"\d\w*(?:[-.:/]\w+)*%?[,;:]?"
+_WORDS = re.compile(rf"{_MARK}{_WORD}(?: {_WORD})*")
+_WORDS_AND_NUMBERS = re.compile(rf"{_MARK}{_WORD}(?:(?: {_NUMBER})? {_WORD})*(?: {_NUMBER})?")
+_SENTENCE = re.compile(
+    rf"""{_MARK}["'(*`“„«]*{LETTER}\S*(?: (?:[^\s\w]*\w\S*|[-–—]))*(?<=[^\s./][.!。！])"""
+)
 _FIELD = re.compile(r"(?:[-*+•]\s+)?(?:\*\*|__)?\w+(?:[ -]\w+){0,2}:(?:\*\*|__)?\s")  # "A: no"
 _HEADING = re.compile(r"#|-{3,}$|={3,}$|\*\*[^*]+\*\*:?$|__.+__:?$|\[.+\]$|.*:$")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s")
@@ -85,6 +95,8 @@ QUESTION_MARKS = ("?", "？")
 SENTENCE_MARKS = (".", "!", "。", "！")
 # A shorter line that is no sentence may be meant to come again after others: "Wait one minute".
 STATEMENT_WORDS = 4
+SHOWN_LINES = 3  # of those that were removed; the history has them all
+SHOWN_CHARACTERS = 60  # of each
 
 
 def rewrite(plan: Plan, ids: list[str]) -> None:
@@ -95,7 +107,20 @@ def rewrite(plan: Plan, ids: list[str]) -> None:
             continue
         at = moment_after(note.updated_at, plan.now)
         plan.put(note._replace(content=content, updated_at=at, last_rewritten_at=plan.now))
-        plan.record("rewrite", note, "content: blanks tidied, repeated lines removed")
+        plan.record("rewrite", note, _describe_tidying(note.content, content))
+
+
+def _describe_tidying(content: str, tidied: str) -> str:
+    """What was done, with the lines that are gone: a person may want them back."""
+    written = normal_content(content)
+    gone = [*filter(None, Counter(written.split("\n")) - Counter(tidied.split("\n")))]
+    shown = [repr(shorten(line, SHOWN_CHARACTERS)) for line in gone[:SHOWN_LINES]]
+    if len(gone) > SHOWN_LINES:
+        shown.append(f"{len(gone) - SHOWN_LINES} more")
+    done = ["blanks tidied"] if written != content else []
+    if gone:
+        done.append(f"repeated lines removed: {', '.join(shown)}")
+    return f"content: {', '.join(done)}"
 
 
 def tidy(note: MemoryNote) -> str:
@@ -110,9 +135,9 @@ def tidy(note: MemoryNote) -> str:
 def _without_repetition(content: str) -> str:
     """Remove lines of prose that follow themselves, and statements that their section has already.
 
-    Others may be meant to come again: code, rows of a table, steps, names, fields of records, what
-    holds in another section too, answers another question, or what another line leads to. A line
-    that indented lines follow stays, or these would belong to another one.
+    Others may be meant to come again: what may be code, rows, steps or names, fields of records,
+    what holds in another section too, answers another question, or what another line leads to. A
+    line that indented lines follow stays, or these would belong to another one.
     """
     lines = content.split("\n")
     lines_kept: list[str] = []
@@ -123,11 +148,13 @@ def _without_repetition(content: str) -> str:
         below = next(filter(None, lines[number : number + 2]), "")
         if not is_code and _begins_section(line, below):
             section = set()
-        is_repeated = line == above or (line in section and _is_statement(line, content))
+        follows_itself = line == above and bool(_WORDS.fullmatch(line))
+        is_repeated = follows_itself or (line in section and _is_statement(line, content))
         before = lines[number - 2] if number > 1 else ""
         is_answer = before.endswith(QUESTION_MARKS)
         is_led_to = [before] == lines_kept[-1:] and _leads_to(before, line)
-        may_repeat = is_code or is_answer or is_led_to or not _is_prose(line) or below[:1].isspace()
+        is_field = bool(_FIELD.match(line))
+        may_repeat = is_code or is_answer or is_led_to or is_field or below[:1].isspace()
         if may_repeat or not is_repeated:
             lines_kept.append(line)
             above = line or above
@@ -145,15 +172,15 @@ def _begins_section(line: str, below: str) -> bool:
 def _leads_to(before: str, line: str) -> bool:
     """Whether a sentence goes on from a plain line without an end ("For Mac users"): without it
     that line would lead to nothing."""
-    is_plain = _is_prose(before) and not _ITEM.match(before)
-    return is_plain and not before.endswith(SENTENCE_MARKS) and line.endswith(SENTENCE_MARKS)
+    is_plain = before[:1].isalpha() and not before.endswith(SENTENCE_MARKS)
+    return is_plain and line.endswith(SENTENCE_MARKS)
 
 
 def _is_statement(line: str, content: str) -> bool:
     text = _ITEM.sub("", line, count=1)
     said = list(all_words(text))
-    count = max(len(tokens(line)), len(words(line)))  # the second: of what has no spaces
-    is_sentence = line.endswith(SENTENCE_MARKS) and count > 1  # "Yes." may answer anything
+    if _SENTENCE.fullmatch(line):
+        return len(said) > 1  # "Yes." may answer anything
     # a command, a row or a line of a log has neither a capital at its beginning nor words that
     # join others ("the", "before")
     is_worded = (
@@ -161,13 +188,8 @@ def _is_statement(line: str, content: str) -> bool:
         or any(map(is_unspaced, said))
         or not stop_words(text_language(content)).isdisjoint(said)
     )
-    return is_sentence or (count >= STATEMENT_WORDS and is_worded)
-
-
-def _is_prose(line: str) -> bool:
-    is_question = line.endswith(QUESTION_MARKS)
-    reads_on = any(map(str.isalpha, line)) and not is_question
-    return reads_on and not (_NO_PROSE.match(line) or _FIELD.match(line))
+    is_long = len(said) >= STATEMENT_WORDS
+    return is_long and is_worded and bool(_WORDS_AND_NUMBERS.fullmatch(line))
 
 
 # --- archiving ------------------------------------------------------------------------------------

@@ -22,11 +22,10 @@ from nuggets.errors import InvalidInput
 from nuggets.language.equivalence_and_contradiction import (
     key_words,
     may_name_the_same,
-    particulars,
     says_all,
 )
 from nuggets.language.languages import detect_language, stems
-from nuggets.language.text import fold_case, tokens, words
+from nuggets.language.text import fold_case, is_unspaced, tokens, words
 from nuggets.language.word_lists import generic_words, stop_words
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.note_merging import merge_notes
@@ -106,13 +105,23 @@ def result_of(ran_at: str, inspected: int, changes: Iterable[ReflectionChange]) 
 SHORTEST_WORD = 2  # letters: db and ci are words
 
 
-def significant_words(text: str) -> Mapping[str, str]:
-    """Each stem with a word of the text that has it; stop words, idle words and numbers aside."""
+class SignificantWords(NamedTuple):
+    """Those of a text; stop words, idle words and numbers aside."""
+
+    by_stem: Mapping[str, str]  # each stem with a word that has it
+    identifiers: Mapping[str, tuple[str, ...]]  # as they are written, with the stems of their parts
+
+
+def significant_words(text: str) -> SignificantWords:
     language = text_language(text)
-    found: dict[str, str] = {}
+    by_stem: dict[str, str] = {}
+    identifiers: dict[str, tuple[str, ...]] = {}
     for token in tokens(text):
-        found.update(_stems_with_words(token, language))
-    return found
+        found = dict(_stems_with_words(token, language))
+        by_stem.update(found)
+        if len(found) > 1 and not any(map(is_unspaced, found)):
+            identifiers[token] = tuple(found)
+    return SignificantWords(by_stem, identifiers)
 
 
 def text_language(text: str) -> str:
@@ -181,8 +190,8 @@ def are_compatible(a: MemoryNote, b: MemoryNote) -> bool:
     return subjects and may_be_linked(a, b)
 
 
-def _words(note: MemoryNote) -> Mapping[str, str]:
-    """Its significant words, by stem. Tags that say what kind of note it is are none."""
+def _words(note: MemoryNote) -> SignificantWords:
+    """Its significant words. Tags that say what kind of note it is are none."""
     about = (tag for tag in own_tags(note.tags, note.nugget_name) if tag not in DECIDING_TAGS)
     return significant_words("\n".join((*about, note.content, note.title)))
 
@@ -211,11 +220,11 @@ def _wants_more(plan: Plan, note: MemoryNote) -> bool:
 class _RelatedNotes:
     """The notes of one nugget, found by the words that they share."""
 
-    def __init__(self, notes: Mapping[str, Mapping[str, str]]) -> None:
-        """`notes`: stems with words, by id, the oldest note first."""
+    def __init__(self, notes: Mapping[str, SignificantWords]) -> None:
+        """`notes`: their words by id, the oldest note first."""
         self._notes = notes
         self._age = {note_id: place for place, note_id in enumerate(notes)}
-        self._notes_with = notes_by_word(notes)
+        self._notes_with = notes_by_word({i: words.by_stem for i, words in notes.items()})
         most = max(FEW_NOTES, len(notes) // COMMON_PART)
         self._rarity = {
             stem: log(1 + len(notes) / len(having))
@@ -229,7 +238,7 @@ class _RelatedNotes:
         Similarity is the cosine of the words, weighted by their rarity: a long note, which shares
         some words with many, is no better a match for that.
         """
-        known = self._notes[note_id].keys() & self._rarity.keys()
+        known = self._notes[note_id].by_stem.keys() & self._rarity.keys()
         rarest_first = sorted(known, key=lambda stem: (-self._rarity[stem], stem))
         ends = accumulate(len(self._notes_with[stem]) for stem in rarest_first)
         shared: defaultdict[str, list[str]] = defaultdict(list)
@@ -243,13 +252,20 @@ class _RelatedNotes:
             for other, stems in shared.items()
             if len(stems) >= LEAST_SHARED_WORDS
         )
-        words = self._notes[note_id]
         for *_, other in ranked:
-            shown = (words[stem] for stem in shared[other][:LEAST_SHARED_WORDS])
-            yield other, f"shared context: {', '.join(shown)}"
+            names = self._shared_words(note_id, other, shared[other])
+            if len(names) >= LEAST_SHARED_WORDS:
+                yield other, f"shared context: {', '.join(names[:LEAST_SHARED_WORDS])}"
+
+    def _shared_words(self, note_id: str, other: str, stems: Iterable[str]) -> list[str]:
+        """How the stems are written; an identifier that both notes have is one word."""
+        by_stem, own = self._notes[note_id]
+        both_have = own.keys() & self._notes[other].identifiers.keys()
+        wholes = {stem: name for name in sorted(both_have) for stem in own[name]}
+        return list(dict.fromkeys(wholes.get(stem, by_stem[stem]) for stem in stems))
 
     def _similarity(self, shared: Iterable[str], other: str) -> float:
-        weights = (self._rarity.get(stem, 0) for stem in self._notes[other])
+        weights = (self._rarity.get(stem, 0) for stem in self._notes[other].by_stem)
         return sum(self._rarity[stem] ** 2 for stem in shared) / hypot(*weights)
 
 
@@ -260,7 +276,6 @@ NEAR_DUPLICATE = 0.90  # Jaccard similarity of the words of two contents that sa
 REASON = "merged: nearly the same content"
 
 Kind = tuple[str | bool, ...]
-Words = tuple[str, ...]
 
 
 def merge_key(note: MemoryNote) -> Kind:
@@ -329,15 +344,9 @@ def _is_repeated(note: MemoryNote, other: MemoryNote) -> bool:
     """
     return (
         not any(link.to == other.id and link.reason == CONTRADICTS for link in note.links)
-        and _details(note) == _details(other)
         and may_name_the_same(note.title, other.title, note.content)
         and says_all(other.content, note.content)
     )
-
-
-def _details(note: MemoryNote) -> tuple[Words, Words]:
-    """Its numbers, paths, negations and signs: where they differ, two notes are not the same."""
-    return particulars(note.title), particulars(note.content)
 
 
 def _merge_pair(plan: Plan, survivor: MemoryNote, source: MemoryNote) -> bool:
