@@ -24,7 +24,7 @@ from benchmarks.families import AT, PACKAGES
 from benchmarks.retrieval import DEPTH, Corpus, Quality, index_of, judged
 from benchmarks.unknown import unrelated_questions
 from nuggets.encoder.minilm import load_model
-from nuggets.encoder.similarity import Cosines, VectorMatrix, cosines, encode_note, pack
+from nuggets.encoder.quantized_vectors import Cosines, VectorMatrix, cosines, encode_note, pack
 from nuggets.encoder.vector_index import Encoder, text_of
 
 MOST_FUNCTIONS = 900  # of the code search, drawn once

@@ -25,7 +25,7 @@ from nuggets import NuggetShelf
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
 from nuggets.facts import page_size
 from nuggets.facts.fhrr import seed_from_text
-from nuggets.facts.value_decoder import Banks
+from nuggets.facts.memory_banks import Banks
 from nuggets.language.text import fold_case
 
 ROUNDS = 5

@@ -30,7 +30,7 @@ from nuggets.interfaces.mcp.tools_and_resources import ToolCall
 from nuggets.interfaces.rest import OPERATIONS
 from nuggets.language import dates, text
 from nuggets.maintenance.promotion.entries import WrittenEntries
-from nuggets.maintenance.promotion.merged_text import merged_text
+from nuggets.maintenance.promotion.sections import merged_text
 from nuggets.operations.external_edits import import_edit
 from nuggets.operations.shared_memories import parse_file
 from nuggets.search.query import tokenize_query

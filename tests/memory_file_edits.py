@@ -13,7 +13,7 @@ from collections.abc import Callable
 from nuggets import PROMOTE_THRESHOLD
 from nuggets.domain.records import MemoryNote
 from nuggets.maintenance.promotion.entries import WrittenEntries, line_for, line_hash, short_hash
-from nuggets.maintenance.promotion.merged_text import Budget, header, merged_text
+from nuggets.maintenance.promotion.sections import Budget, header, merged_text
 
 NOW = "2026-01-31T09:00:00.000Z"
 SUBJECTS = ("user:primary", "assistant:self", "shared:project")

@@ -8,7 +8,7 @@ labelled before it was first measured.
 from collections.abc import Callable
 
 from nuggets.encoder.minilm import MiniLM
-from nuggets.encoder.similarity import VectorMatrix, cosines, encode_note, pack
+from nuggets.encoder.quantized_vectors import VectorMatrix, cosines, encode_note, pack
 from nuggets.encoder.vector_index import NearestNotes, text_of
 from nuggets.interfaces.hooks.prompt_context import prompt_context
 from nuggets.interfaces.hooks.prompt_meaning import has_topic

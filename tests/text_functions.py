@@ -38,7 +38,7 @@ from nuggets.language.markdown import (
 from nuggets.maintenance import reflection
 from nuggets.maintenance.promotion import entries
 from nuggets.maintenance.promotion.entries import WrittenEntries
-from nuggets.maintenance.promotion.merged_text import merged_text
+from nuggets.maintenance.promotion.sections import merged_text
 from nuggets.maintenance.reflection.linking_and_merging import Plan
 from nuggets.operations import metadata_inference, note_merging, notes_and_links, session_notes
 from nuggets.operations.metadata_inference import is_personal

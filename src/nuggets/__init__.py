@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         StoreError,
     )
     from nuggets.maintenance.clean_up import Finding
-    from nuggets.maintenance.promotion.merged_text import Promotion
+    from nuggets.maintenance.promotion.sections import Promotion
     from nuggets.operations.permissions import Client
     from nuggets.settings import Settings
     from nuggets.shelf import NuggetGraph, NuggetShelf, promote_facts, reflect_and_clean_memory
@@ -120,7 +120,7 @@ __all__ = [
 # Where the public names live; the light ones first.
 _ROOMS = (
     *("errors", "domain.records", "operations.permissions", "settings", "shelf"),
-    *("shelf.nugget", "maintenance.clean_up", "maintenance.promotion.merged_text"),
+    *("shelf.nugget", "maintenance.clean_up", "maintenance.promotion.sections"),
 )
 
 if not TYPE_CHECKING:  # a type checker that saw it would believe in any name

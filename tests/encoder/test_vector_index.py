@@ -10,7 +10,7 @@ import pytest
 from in_memory import InMemoryStore
 from nuggets.domain.records import Changes
 from nuggets.encoder import TABLES, vector_index
-from nuggets.encoder.similarity import Sketches, encode_note, pack
+from nuggets.encoder.quantized_vectors import Sketches, encode_note, pack
 from nuggets.encoder.vector_index import NoteText, VectorIndex
 from nuggets.operations.transactions import KINDS
 from nuggets.stores.sqlite.store import SqliteStore

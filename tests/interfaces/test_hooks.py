@@ -15,7 +15,7 @@ from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES, SESSION_
 from nuggets.domain.records import WrittenNote
 from nuggets.filesystem.hook_files import missed_deadlines, recorded_session
 from nuggets.interfaces.hooks.observed_files import LONGEST_PATH, import_inbox
-from nuggets.maintenance.promotion.merged_text import Budget
+from nuggets.maintenance.promotion.sections import Budget
 from nuggets.shelf import NuggetShelf
 
 

@@ -18,7 +18,7 @@ from nuggets.maintenance.promotion.entries import (
     line_for,
     unescape,
 )
-from nuggets.maintenance.promotion.merged_text import header, merged_text
+from nuggets.maintenance.promotion.sections import header, merged_text
 
 DURABLE = GraphNoteMetaInput(stability="durable")  # whatever the title looks like
 NASTY = [

@@ -4,7 +4,7 @@ from graph_samples import LATER, NOW, by_id, sample
 from nuggets import PROMOTE_THRESHOLD
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.maintenance.promotion.entries import Entry, WrittenEntries
-from nuggets.maintenance.promotion.merged_text import Budget, Promotion, merged_text
+from nuggets.maintenance.promotion.sections import Budget, Promotion, merged_text
 from nuggets.operations.note_merging import merge_notes
 from nuggets.operations.notes_and_links import add_link, archive_note
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from nuggets.domain.records import MemoryNote
     from nuggets.domain.state import Database
-    from nuggets.encoder.similarity import Cosines, Sketches, VectorMatrix
+    from nuggets.encoder.quantized_vectors import Cosines, Sketches, VectorMatrix
 
     Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, before, after
     Pending = tuple[int, str, "NoteText"]  # place, note, what the encoder reads of it
@@ -171,7 +171,7 @@ class VectorIndex:
 
     def add(self, encoder: str, pending: "Sequence[Pending]", vectors: "Iterable[Any]") -> None:
         """Keep vectors of texts that `pending` gave, until they are saved."""
-        from nuggets.encoder.similarity import pack
+        from nuggets.encoder.quantized_vectors import pack
 
         if encoder != self._encoder:
             self._encoder, self._unsaved = encoder, []
@@ -211,7 +211,7 @@ class VectorIndex:
 
     def compare(self, encoder: str, vector: Any) -> "Cosines | None":
         """The cosines of all notes with this vector; None if another encoder made theirs."""
-        from nuggets.encoder.similarity import VectorMatrix, cosines
+        from nuggets.encoder.quantized_vectors import VectorMatrix, cosines
 
         if self.encoder_name != encoder:
             return None
@@ -229,7 +229,7 @@ class VectorIndex:
     def keep_sketches(self) -> None:
         """Make sketches of all vectors, if they are too many to compare all, or follow what
         changed: for a process that has time for it before the next question."""
-        from nuggets.encoder.similarity import Sketches
+        from nuggets.encoder.quantized_vectors import Sketches
 
         if self.counts.encoded <= MOST_COMPARED:
             self._sketches = None
@@ -247,7 +247,7 @@ class VectorIndex:
 
     def _compare_sketched(self, sketches: "Sketches", vector: Any) -> "Cosines":
         """Of notes that changed since, those are compared that their old sketch brings."""
-        from nuggets.encoder.similarity import VectorMatrix, cosines
+        from nuggets.encoder.quantized_vectors import VectorMatrix, cosines
 
         places = sketches.nearest(vector, BY_SKETCH)
         rows = [

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nuggets.domain.state import Database
-    from nuggets.facts.value_decoder import Banks
+    from nuggets.facts.memory_banks import Banks
 
 Pattern = tuple[int, ...]
 
@@ -99,7 +99,7 @@ class DecodeCache:
 
     def _banks_of(self, page: Page) -> "Banks":
         from nuggets.facts.fhrr import seed_from_text
-        from nuggets.facts.value_decoder import Banks
+        from nuggets.facts.memory_banks import Banks
 
         config, banks = self._banks.pop(page.nugget, (None, None))
         if banks is None or config != page.config:

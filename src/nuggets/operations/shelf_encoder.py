@@ -164,7 +164,7 @@ class ShelfEncoder:
 
         Every few vectors are saved, so whoever goes on later has less to do.
         """
-        from nuggets.encoder.similarity import encode_note
+        from nuggets.encoder.quantized_vectors import encode_note
 
         encoder, store = self.load(), self._transactions.store
         if encoder is None:

@@ -123,7 +123,7 @@ if TYPE_CHECKING:
     from nuggets.maintenance.pairing import Pairing, PairResult
     from nuggets.maintenance.promotion import MemoryFiles, MemoryFileText
     from nuggets.maintenance.promotion.hand_edits import FileEdits
-    from nuggets.maintenance.promotion.merged_text import Promotion
+    from nuggets.maintenance.promotion.sections import Promotion
     from nuggets.maintenance.purge import Purge, Purged
     from nuggets.maintenance.trusted_repositories import ProjectSharing
     from nuggets.maintenance.vault import VaultResult

@@ -30,7 +30,7 @@ from nuggets.settings import SETTINGS, Settings
 if TYPE_CHECKING:
     from nuggets.maintenance.promotion.entries import Explanation
     from nuggets.maintenance.promotion.hand_edits import FileEdits
-    from nuggets.maintenance.promotion.merged_text import Promotion
+    from nuggets.maintenance.promotion.sections import Promotion
 
 
 _EXAMPLES = 3  # changes of each of five kinds: a screen of 24 lines holds them

@@ -292,7 +292,7 @@ def _lines_by_hand(file: "MemoryFileText", told: Collection[str], known: str) ->
     """What people wrote into a memory file, line by line, with the headings and items above it.
     Left out is what is known, and lines of memories that are told otherwise (`told`: their ids).
     Of a paragraph that is longer than a memory each part is a line."""
-    from nuggets.maintenance.promotion.merged_text import is_header
+    from nuggets.maintenance.promotion.sections import is_header
 
     above: list[tuple[int, str]] = []  # what the next line may stand under, and how deep that is
     for line in file.text.splitlines():

@@ -37,7 +37,7 @@ from nuggets.maintenance.promotion.hand_edits import (
     join_lines,
     mentions_notes,
 )
-from nuggets.maintenance.promotion.merged_text import (
+from nuggets.maintenance.promotion.sections import (
     Promotion,
     is_header,
     merged_text,

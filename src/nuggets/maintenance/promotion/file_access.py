@@ -1,7 +1,7 @@
 """Locates, reads and rewrites a MEMORY.md that people edit too, or our block in a file of theirs,
 without losing their saves.
 
-Knows text and paths; `merged_text` decides what is written.
+Knows text and paths; `sections` decides what is written.
 """
 
 import os

@@ -9,7 +9,7 @@ from example_counts import example_count
 from nuggets.domain.records import NuggetConfig
 from nuggets.facts import page_size
 from nuggets.facts.fhrr import seed_from_text
-from nuggets.facts.value_decoder import Banks
+from nuggets.facts.memory_banks import Banks
 
 CONFIGS = st.builds(
     NuggetConfig,
