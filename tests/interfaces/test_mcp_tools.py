@@ -68,7 +68,7 @@ def test_a_remembered_fact_is_recalled_fenced_with_its_source_and_age(tmp_path: 
 
     assert result.structured_content["answer"] == "pytest -q"
     assert result.structured_content["match"] == "fuzzy"
-    told = "Probability 0.99 that this is what was meant; 'tset' is read as 'test'.\n"
+    told = "Probability 0.97 that this is what was meant; 'tset' is read as 'test'.\n"
     assert said(result).startswith(told)
     assert 'source="agent_reflection"' in said(result)
     assert 'age="just now"' in said(result)

@@ -194,7 +194,8 @@ def die_after(owner, name):
 if {moment!r} == "added":
     die_after(CallQueue, "add")
 else:
-    die_after(*((CallQueue, "finish") if {moment!r} == "finished" else (ServerCalls, "post")))
+    # what is noted as done is a file that goes
+    die_after(*((os, "unlink") if {moment!r} == "finished" else (ServerCalls, "post")))
 RemoteShelf({place.url!r}, project="").__getattribute__(
     "create_note" if {moment!r} == "added" else "send_waiting"
 )(*(("project", "Once", "Only once.") if {moment!r} == "added" else ()))

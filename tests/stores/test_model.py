@@ -30,7 +30,8 @@ from store_samples import NOW, exports_agree, note, state_of
 NUGGETS = ("learnings", "Prefs")
 numbers = st.integers(1, 5)
 handles = st.integers(0, 1)
-words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+# no text of ours has NUL or halves of surrogate pairs: every door refuses them
+words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 sessions = st.sampled_from(["", "s1", "s2"])
 
 
