@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fault_processes import environment
+from fault_processes import environment, kill_all, refreshers
 from nuggets import NuggetShelf
 
 ALL = {f"key {number}": f"value {number}" for number in range(1, 60)}
@@ -40,6 +40,7 @@ def with_log(directory: Path, count: int = 3) -> Path:
     command = [sys.executable, "-c", WRITER, str(directory), str(count)]
     done = subprocess.run(command, env=environment(), check=False)
     assert done.returncode == -signal.SIGKILL
+    kill_all(refreshers(directory))  # the writer's outlives it, and has the log open
     return directory / "nuggets.db-wal"
 
 
