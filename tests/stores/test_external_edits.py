@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from nuggets.domain.records import DEFAULT_REASON, Anchor, Changes, NoteLink
+from nuggets.domain.records import DEFAULT_REASON, Anchor, Changes, MemoryNote, NoteLink
 from nuggets.errors import StoreBusy
 from nuggets.stores import exports
 from nuggets.stores.exports.register import GRAPH
 from nuggets.stores.sqlite.store import SqliteStore
 from store_samples import (
+    NOW,
     contents,
     drop,
     exports_agree,
@@ -792,3 +793,35 @@ def test_a_note_that_is_hidden_by_hand_is_archived_then(store: SqliteStore, tmp_
 
     assert archived.hidden
     assert archived.archived_at
+
+
+def test_an_edit_of_a_nugget_file_leaves_the_links_of_its_facts(tmp_path: Path) -> None:
+    store = open_directory(tmp_path)
+    put(store, *linked_pair(), note(3))
+    first, second = linked_pair()
+    put(store, first._replace(content="new"), second._replace(content="newer"))
+    edit_nugget(tmp_path, set_value(2, "by hand"))
+
+    notes = state_of(store).notes
+    assert notes[note(3).id].content == "by hand"
+    assert [notes[one.id].links for one in linked_pair()] == [one.links for one in linked_pair()]
+
+
+def linked_pair() -> tuple[MemoryNote, MemoryNote]:
+    ids = note(1).id, note(2).id
+    links = [NoteLink(to, "why", NOW) for to in ids]
+    return note(1, links=(links[1],)), note(2, links=(links[0],))
+
+
+def test_a_fact_is_not_renamed_to_a_key_that_is_there(store: SqliteStore, tmp_path: Path) -> None:
+    before = contents(store)
+    edit_nugget(tmp_path, lambda shape: shape["facts"][0].update(key=note(2).title))
+    assert contents(store) == before
+    assert f"two facts have the key '{note(2).title}'" in store.warnings[0]
+
+
+def test_nor_is_it_in_the_graph(store: SqliteStore, tmp_path: Path) -> None:
+    before = contents(store)
+    edit_graph(tmp_path, lambda shape: shape["notes"][0].update(title=note(2).title))
+    assert contents(store) == before
+    assert f"two facts have the key '{note(2).title}'" in store.warnings[0]

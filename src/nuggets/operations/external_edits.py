@@ -5,6 +5,7 @@ what we wrote meanwhile stays. What the author removed is dropped; `undo` can re
 gone in too large a part at once was lost by accident, and stays.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -163,6 +164,8 @@ def _import_note_edits(
         if note is not None and current is not None and old is not None:
             put.update(keep_beside(old, note, current, state.notes))
     left = {id_: note for id_, note in state.notes.items() if id_ not in gone}
+    if edit.removed is None:
+        _refuse_taken_keys(seen, left, put)
     archive_second_keys(left, put, now)
     after = {**left, **put}
     _remove_cut_links(seen, put, after)
@@ -189,6 +192,22 @@ class NuggetSpellings:
             self._spelling[fold] = checked_nugget_name(note.nugget_name)
             self.new.append(self._spelling[fold])
         return note._replace(nugget_name=self._spelling[fold])
+
+
+def _refuse_taken_keys(
+    seen: Mapping[str, MemoryNote], left: Mapping[str, MemoryNote], put: Mapping[str, MemoryNote]
+) -> None:
+    """No edit renames a fact to a key that another one has."""
+    after = [note for note in {**left, **put}.values() if note.kind == "fact" and not note.hidden]
+    keys = Counter(map(identity_of, after))
+    for note in put.values():
+        was = seen.get(note.id)
+        if was and fold_case(was.title) != fold_case(note.title) and keys[identity_of(note)] > 1:
+            raise _second_key(note.title)
+
+
+def _second_key(key: str) -> InvalidInput:
+    return InvalidInput(f"two facts have the key {key!r:.80}; rename or delete one of them")
 
 
 def archive_second_keys(
@@ -225,7 +244,7 @@ def _import_note(
     """The note with what its author changed; None if that is nothing."""
     if current is None and old is None:
         return complete_note(shape, now)
-    shape = {**shape, "links": complete_links(shape, now)}
+    shape = _with_whole_links(shape, now)
     if old is None and current is not None and shape.get("updatedAt", now) < current.updated_at:
         return None  # not seen by its author, and ours is the newer one
     before, ours = (note_to_json(note, vector=False) if note else {} for note in (old, current))
@@ -254,6 +273,11 @@ def _import_note(
     if "updatedAt" not in changed and any(field in changed for field in _WORDS):
         merged["updatedAt"] = moment_after(merged["updatedAt"], now)
     return normalize_note(note_from_json(merged))
+
+
+def _with_whole_links(shape: Json, now: str) -> Json:
+    """A nugget's file has no links, which says nothing about those of its facts."""
+    return {**shape, "links": complete_links(shape, now)} if "links" in shape else shape
 
 
 def _shapes_by_id(
@@ -301,6 +325,10 @@ def _import_fact_edits(
     current_facts, archive = _facts(state, fold)
     seen, _ = _facts(base or MemoryState(), fold)
     entries = _pair_entries(fold, edit.facts, seen)
+    keys = Counter(key for key, _ in entries)
+    for key, fact in entries:
+        if seen and keys[key] > 1:
+            raise _second_key(fact["key"])
     renamed = _find_renamed(entries, seen, current_facts)
     put: dict[str, MemoryNote] = {}
     for key, fact in entries:
