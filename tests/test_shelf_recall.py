@@ -363,3 +363,13 @@ def test_nothing_is_surer_than_the_key_itself(shelf: NuggetShelf) -> None:
 
     exact = shelf.recall("main server port").probability
     assert shelf.recall("the main server's port please").probability <= exact
+
+
+def test_a_name_that_only_looks_alike_is_told_and_counts_nothing(shelf: NuggetShelf) -> None:
+    for key in ("Daniel phone", "employee discount code", "link speed megabit"):
+        shelf.remember("people", key, f"the {key}")
+
+    for question in ("Daniela phone", "employer discount code", "link speed megabyte"):
+        result = shelf.recall(question, session="one")
+        assert not result.found or result.doubt
+    assert all(note.hits == 0 for note in shelf.list_notes())

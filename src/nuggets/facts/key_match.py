@@ -96,8 +96,10 @@ def question_words(table: KeyTable, text: str) -> QuestionWords:
     pairs |= {(word, other) for word in telling for other in abbreviations().get(word, ())}
     shares = ((pair, wrong_letters(*pair, (pair[0], pair[0]) in pairs)) for pair in pairs)
     alike = {pair: share for pair, share in shares if share is not None}
-    others = _read_as(table, telling, {word for (word, _), share in alike.items() if not share})
-    return QuestionWords(typed, language, kinds, alike, others - alike.keys())
+    same = {pair for pair, share in alike.items() if not share}
+    others = _read_as(table, telling, {word for word, _ in same})
+    others |= {pair for pair in pairs if are_forms(*pair)}
+    return QuestionWords(typed, language, kinds, alike, others - same)
 
 
 def _read_as(table: KeyTable, words: Sequence[str], known: set[str]) -> set[tuple[str, str]]:

@@ -164,7 +164,7 @@ def wrong_letters(typed: str, meant: str, is_known: bool) -> float | None:
         return 0.0
     if digits(typed) != digits(meant):
         return None
-    if meant in abbreviations().get(typed, ()) or _are_forms_of_one_word(typed, meant):
+    if meant in abbreviations().get(typed, ()) or _have_one_stem(typed, meant):
         return 0.0
     are_listed = typed in abbreviations() and meant in abbreviations()  # "minimum", "maximum"
     is_known = is_known or are_listed or typed in idle_words()
@@ -192,16 +192,19 @@ def is_cut(word: str, whole: str) -> bool:
 
 
 def are_forms(a: str, b: str) -> bool:
-    return plain(a) == plain(b) or _are_forms_of_one_word(a, b)
-
-
-def _are_forms_of_one_word(a: str, b: str) -> bool:
+    """Whether they are one word in two forms, or the stems differ in their ends only. That may also
+    be another word: "Daniela" and Daniel."""
     if a[:2] != b[:2]:
         return False
     stem, other = stems((a, b))
     shared = shared_start(stem, other)
     longest = max(len(stem), len(other))
     return stem == other or (shared >= STEM_AKIN and longest - shared <= STEM_ENDING)
+
+
+def _have_one_stem(a: str, b: str) -> bool:
+    stem, other = stems((a, b)) if a[:2] == b[:2] else (a, b)
+    return stem == other
 
 
 def shared_start(a: str, b: str) -> int:
