@@ -125,6 +125,15 @@ def test_a_memory_says_when_it_is_valid(tmp_path: Path) -> None:
         assert shelf.invalidity(shelf.remember("project", "shell", "fish")) == ""
 
 
+def test_what_was_said_for_one_session_says_so_and_when(tmp_path: Path) -> None:
+    with shelf_at(tmp_path, "2025-06-01") as shelf:
+        branch = shelf.remember("work", "session: current branch", "feature/refunds")
+        about = shelf.create_note("work", "Refunds", "Done", scope="session", source="system")
+    with shelf_at(tmp_path, "2025-06-04") as shelf:
+        assert shelf.caveats(branch) == ["said for one session, 3 days ago"]
+        assert shelf.caveats(about) == []  # a hook's record of a session is true of it for ever
+
+
 def test_times_of_validity_go_with_the_text_that_they_are_about(tmp_path: Path) -> None:
     with shelf_at(tmp_path, "2025-06-15") as shelf:
         shelf.remember("project", "freeze", "no deploys", valid_until="2025-07-01")

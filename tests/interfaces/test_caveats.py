@@ -100,3 +100,23 @@ def test_a_contradiction_is_told_with_the_command_that_settles_it(work: Work) ->
     work.command("note", "edit", new, "--supersedes", old)
     assert "contradicts" not in work.command("recall", "layout")
     assert "Prefer tabs" in work.command("history", "indentation")
+
+
+def test_what_was_said_for_one_session_is_told_so_in_every_other(work: Work) -> None:
+    told = work.command("remember", "work", "session: current branch", "feature/refunds")
+    noted = work.command("note", "add", "work", "Review", "Ask Kim", "--scope", "session")
+    assert told.endswith("(temporary), valid in this session.\n")
+    assert noted.endswith(", valid in this session.\n")
+
+    caveat = "said for one session, "
+    query = {"query": "current branch"}
+    answer, found = work.tool("recall", query), work.tool("search_notes", {**query, "limit": 1})
+    (result,) = found.structured_content["results"]
+
+    assert f"Caution: {caveat}" in work.command("recall", "current branch")
+    assert f"({caveat}" in work.command("search", "current branch")
+    assert f"Caution: {caveat}" in work.command("note", "show", "Review")
+    assert caveat in work.prompt("what is the current branch?")
+    assert caveat in said(answer) and caveat in said(found)
+    assert caveat in answer.structured_content["caveats"][0]
+    assert caveat in result["caveats"][0]

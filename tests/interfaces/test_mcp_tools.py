@@ -128,6 +128,13 @@ def test_what_an_agent_learns_belongs_to_its_project_unless_it_is_about_a_person
     assert ("in every project" in said(result)) is (project == "")
 
 
+def test_an_agent_is_told_that_what_it_keeps_for_a_session_is_valid_there(tmp_path: Path) -> None:
+    fact = {"nugget": "work", "key": "branch", "value": "main", "scope": "session"}
+    result = in_memory(server_context(tmp_path), lambda client: client.call_tool("remember", fact))
+
+    assert said(result).endswith("valid only in its session.")
+
+
 @pytest.mark.parametrize(
     ("stated", "source", "confidence"),
     [({}, "agent_reflection", 0.75), ({"source": "explicit_user"}, "explicit_user", 0.9)],

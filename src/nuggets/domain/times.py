@@ -97,6 +97,12 @@ def age(then: str, now: str) -> str:
     return duration(seconds) or "just now"
 
 
+def ago(then: str, now: str) -> str:
+    """The same as one says it: "3 days ago", "just now"."""
+    told = age(then, now)
+    return told if told == "just now" else f"{told} ago"
+
+
 def duration(seconds: float) -> str:
     """In the largest unit that fits; "" for less than a minute."""
     for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):

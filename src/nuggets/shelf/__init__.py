@@ -60,6 +60,7 @@ from nuggets.domain.times import invalidity, note_at, version_at
 from nuggets.domain.visibility import (
     combine_filters,
     is_foreign,
+    is_of_conversation,
     is_seen_file,
     matches,
     visible_projects,
@@ -769,13 +770,17 @@ class NuggetShelf:
         return is_foreign(note, self.project)
 
     def caveats(self, note: MemoryNote, *, git_seconds: float | None = None) -> Sequence[str]:
-        """Reasons not to rely on a memory, in a few words each: it is not valid now, contradicts
-        another one, or names files and lines that have changed since.
+        """Reasons not to rely on a memory, in a few words each: it is not valid now, was said for
+        one session, contradicts another one, or names files and lines that have changed since.
+
+        Which session that was is not kept, so the same one is told it too.
 
         `git_seconds`: how long git may take to say where a missing file went.
         """
         invalid = self.invalidity(note)
         caveats = [invalid] if invalid else []
+        if note.scope == "session" and not is_of_conversation(note):
+            caveats.append(f"said for one session, {times.ago(note.updated_at, self._clock())}")
         rivals = [link.to for link in note.links if link.reason == CONTRADICTS]
         if rivals:
             others = self.get_notes(rivals).values()

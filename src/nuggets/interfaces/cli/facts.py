@@ -193,8 +193,7 @@ def _answer_lines(call: Call, result: RecallResult) -> list[str]:
 
 
 def _format_age(note: MemoryNote) -> str:
-    age = times.age(note.updated_at, times.now())
-    return f"stored {age}" if age == "just now" else f"stored {age} ago"
+    return f"stored {times.ago(note.updated_at, times.now())}"
 
 
 def _doubt(result: RecallResult) -> str:

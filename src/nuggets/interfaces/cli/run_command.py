@@ -170,7 +170,9 @@ def contradiction_lines(note: WrittenNote) -> list[str]:
 
 
 def where_valid(note: MemoryNote) -> str:
-    """Where a memory is valid, for a receipt."""
+    """Where a memory is valid that was just written, for a receipt."""
+    if note.scope == "session":
+        return "valid in this session"
     if note.project:
         return f"valid in this project ({one_line(name_of(note.project))})"
     return "valid everywhere"

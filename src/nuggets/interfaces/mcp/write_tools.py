@@ -185,7 +185,7 @@ def _add_link(call: ToolCall, a: _Note, b: _Note, reason: str = "") -> Answer:
     verb = "Linked" if added else "Already linked:"
     places = " and ".join(
         f"{end['id']} (nugget {end['nuggetName']}, scope {end['scope']}, "
-        f"valid {valid_in(end['project'])})"
+        f"valid {valid_in(end['project'], end['scope'])})"
         for end in shape["notes"]
     )
     return Answer(shape, f"{verb} {places}.")
@@ -300,7 +300,7 @@ def receipt(verb: str, note: MemoryNote) -> Answer:
     be hostile text."""
     text = (
         f"{verb} {note.id} in nugget {note.nugget_name}, scope {note.scope}, {note.stability}, "
-        f"source {note.source}, valid {valid_in(note.project)}."
+        f"source {note.source}, valid {valid_in(note.project, note.scope)}."
     )
     if names_secret(f"{note.title}: {note.content}"):
         text += (
@@ -317,6 +317,8 @@ def receipt(verb: str, note: MemoryNote) -> Answer:
     )
 
 
-def valid_in(project: str) -> str:
-    """Where a memory is valid, for a receipt."""
+def valid_in(project: str, scope: MemoryScope) -> str:
+    """Where a memory is valid, for a receipt; it may have been written in an earlier session."""
+    if scope == "session":
+        return "only in its session"
     return f"only in project {project_name(project)}" if project else "in every project"
