@@ -5,7 +5,6 @@ import multiprocessing
 import os
 import threading
 from datetime import datetime, timedelta
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ import pytest
 from nuggets import PROMOTE_THRESHOLD, NuggetShelf, promote_facts, reflect_and_clean_memory
 from nuggets.domain.marks import RejectedChange, read_rejected
 from nuggets.domain.records import LeftNote, MemoryNote
-from nuggets.errors import Conflict, InvalidInput, NotFound, StoreBusy, StoreError
+from nuggets.errors import Conflict, InvalidInput, NotFound, StoreError
 from nuggets.maintenance import reflection
 from nuggets.settings import load
 from nuggets.stores.process_lock import hold_shelf_lock
@@ -169,22 +168,30 @@ def test_what_others_write_while_a_pass_thinks_is_kept(
     assert result.rewritten == 1
 
 
-def test_a_pass_whose_notes_never_rest_changes_none(
+def test_a_pass_leaves_what_is_recalled_meanwhile_and_its_partners_to_the_next_one(
     shelf: NuggetShelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    note = shelf.create_note("project", "Auth", "Uses JWT tokens.\nUses JWT tokens.")
-    think, sessions = reflection.reflect, count()
+    text = "The nightly job of the payments team cleans all merged branches on the build box"
+    note = shelf.create_note("project", "Cleaning", text)
+    copy = shelf.create_note("project", "Cleaning", f"{text}.")
+    other = shelf.create_note("project", "Login", "One line.\nOne line.")
+    assert shelf.reflect(dry_run=True).merged == 1
+    think = reflection.reflect
 
     def with_a_recall(*args: object) -> object:
         plan = think(*args)  # type: ignore[arg-type]
-        shelf.get_note(note.id, session=f"session {next(sessions)}")
+        shelf.get_note(note.id, session="s")
         return plan
 
     monkeypatch.setattr(reflection, "reflect", with_a_recall)
-    with pytest.raises(StoreBusy, match="keep changing"):
-        shelf.reflect()
+    result = shelf.reflect()
 
-    assert shelf.get_note(note.id).content == "Uses JWT tokens.\nUses JWT tokens."
+    assert (result.inspected, result.merged, result.rewritten) == (1, 0, 1)
+    assert not shelf.get_note(note.id).hidden and not shelf.get_note(copy.id).hidden
+    assert shelf.get_note(other.id).content == "One line."
+    assert shelf.checkup() == []
+    monkeypatch.setattr(reflection, "reflect", think)
+    assert shelf.reflect().merged == 1
 
 
 def test_what_three_sessions_recalled_is_promoted(shelf: NuggetShelf, directory: Path) -> None:

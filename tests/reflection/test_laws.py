@@ -14,10 +14,11 @@ from nuggets.domain.records import (
     GraphNoteMetaInput,
     MemoryNote,
     NoteKind,
+    Touch,
 )
-from nuggets.domain.state import MemoryNotes, MemoryState
+from nuggets.domain.state import MemoryNotes, MemoryState, apply_touch
 from nuggets.errors import Conflict
-from nuggets.maintenance.reflection import Policy, ReflectionResult, reflect
+from nuggets.maintenance.reflection import Policy, ReflectionResult, part_that_holds, reflect
 from nuggets.maintenance.undo import changes_memory, revert
 from nuggets.operations.notes_and_links import add_link, asymmetries
 
@@ -123,6 +124,34 @@ def test_the_order_of_the_notes_makes_no_difference(seed: int, limit: int) -> No
     plan = reflect(notes, LATER, Policy(max_notes=limit))
     assert reflect(shuffled, LATER, Policy(max_notes=limit)) == plan
     assert plan[1].inspected <= limit
+
+
+@settings(max_examples=example_count(150), deadline=None)
+@given(st.integers(0, 10**9))
+def test_what_others_write_meanwhile_stays_and_links_stay_two_way(seed: int) -> None:
+    notes = graph(seed)
+    changes, result = reflect(notes, LATER, ALL)
+    chance, state = random.Random(seed), MemoryState()
+    state.notes = MemoryNotes(notes)
+    assert part_that_holds(notes, notes, changes, result) == (changes, result)
+    gone, edited, recalled = chance.sample(sorted(notes), 3)
+    state.notes[edited] = state.notes[edited]._replace(content="written meanwhile")
+    state.notes[recalled] = apply_touch(notes[recalled], Touch(recalled, "meanwhile", AFTER))
+    for link in state.notes.pop(gone).links:
+        other = state.notes[link.to]
+        state.notes[link.to] = other._replace(
+            links=tuple(back for back in other.links if back.to != gone)
+        )
+    current = dict(state.notes)
+    part, done = part_that_holds(notes, current, changes, result)
+    state.apply(part)
+
+    assert asymmetries(state.notes) == ()
+    assert gone not in state.notes
+    assert all(state.notes[i] == current[i] for i in (edited, recalled))
+    assert set(done.changes) <= set(result.changes)
+    assert done.linked == sum(change.type == "link" for change in done.changes)
+    assert 0 <= done.inspected <= result.inspected
 
 
 @settings(max_examples=example_count(150), deadline=None)

@@ -14,7 +14,7 @@ from nuggets.domain.marks import RUN_MARK, RejectedChange, read_rejected
 from nuggets.domain.names_and_tags import title_form
 from nuggets.domain.records import Changes, DailyRun, Defect, MemoryNote, ReflectionResult
 from nuggets.domain.times import iso, parse
-from nuggets.errors import StoreBusy, StoreError
+from nuggets.errors import StoreError
 from nuggets.language.text import fold_case
 from nuggets.maintenance import Hours, ShelfContext, next_run, reflection
 from nuggets.maintenance.promotion import MemoryFiles
@@ -129,8 +129,6 @@ def _next_pass(
 
 # --- passes and repairs ---------------------------------------------------------------------------
 
-ATTEMPTS = 3  # of a pass: nobody changes one of its few notes again and again
-
 T = TypeVar("T")
 PlannedPass = tuple[dict[str, MemoryNote], Changes, ReflectionResult]  # from these notes
 
@@ -155,24 +153,17 @@ class CleanUp:
         limit: int | None,
         finish: Callable[[Changes, ReflectionResult], Decision[T]],
     ) -> T:
-        """Plan a pass without the lock, and write what `finish` makes of it. If one of its notes
-        was changed or recalled meanwhile, the pass is planned again."""
+        """Plan a pass without the lock, and write what `finish` makes of the part that still holds:
+        others may have changed or recalled some notes meanwhile."""
         self._transactions.store.count_waiting_recalls()
-        for _ in range(ATTEMPTS):
-            planned = self._plan(nugget, limit)
+        planned = self._plan(nugget, limit)
 
-            def decide(planned: PlannedPass = planned) -> Decision[list[T]]:
-                notes_before, changes, result = planned
-                current = self._transactions.state.notes.many(note.id for note in changes.put)
-                if any(current.get(note.id) != notes_before[note.id] for note in changes.put):
-                    return Changes(), []
-                after, done = finish(changes, result)
-                return after, [done]
+        def decide() -> Decision[T]:
+            found, changes, result = planned
+            current = self._transactions.state.notes.many(note.id for note in changes.put)
+            return finish(*reflection.part_that_holds(found, current, changes, result))
 
-            written = self._transactions.update("reflect", self._context.client, decide)
-            if written:
-                return written[0]
-        raise StoreBusy("the memories of this clean-up keep changing; try again later")
+        return self._transactions.update("reflect", self._context.client, decide)
 
     def _plan(self, nugget: str | None, limit: int | None) -> PlannedPass:
         policy, notes = self._policy(limit), self._notes()

@@ -76,6 +76,32 @@ def reflect(
     return changes, result_of(now, len(ids), plan.changes)
 
 
+def part_that_holds(
+    found: Mapping[str, MemoryNote],
+    current: Mapping[str, MemoryNote],
+    changes: Changes,
+    result: ReflectionResult,
+) -> tuple[Changes, ReflectionResult]:
+    """A plan without the notes that are not as they were found, and without what it links to them
+    or merges with them; the next pass sees to these."""
+    planned = {note.id: note for note in changes.put}
+    linked = {
+        i: {link.to for link in {*note.links} ^ {*found[i].links}} for i, note in planned.items()
+    }
+    waiting = [i for i in planned if current.get(i) != found[i]]
+    moved: set[str] = set()
+    while waiting:
+        note_id = waiting.pop()
+        if note_id in planned and note_id not in moved:
+            moved.add(note_id)
+            waiting += linked[note_id]
+            waiting += (i for i, others in linked.items() if note_id in others)
+    put = tuple(note for note in changes.put if note.id not in moved)
+    inspected = result.inspected - sum(planned[i].last_inspected_at == result.ran_at for i in moved)
+    done = (c for c in result.changes if moved.isdisjoint((c.note_id, *c.partners)))
+    return changes._replace(put=put), result_of(result.ran_at, inspected, done)
+
+
 # --- text -----------------------------------------------------------------------------------------
 
 # Only lines of prose are repeated by mistake, any other may be code or data. They are made of words
