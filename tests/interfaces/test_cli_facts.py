@@ -546,3 +546,12 @@ def test_what_names_a_password_is_stored_with_the_command_that_erases_it(nuggets
     assert erased.out.startswith("Erased")
     assert "Caution" not in nuggets("remember", "ops", "staging", text, "--allow-secret").out
     assert "Caution" not in nuggets("remember", "ops", "host", "staging is on port 8081").out
+
+
+def test_what_the_next_reflection_archives_is_said_at_once(nuggets: Nuggets) -> None:
+    told = nuggets("remember", "house", "temp sensor", "GPIO 4").out
+    kept = nuggets("remember", "house", "Temp limit", "-18 C", "--stability", "durable").out
+    other = nuggets("remember", "house", "template", "a.html").out
+
+    assert "the next reflection archives it unless it is recalled" in " ".join(told.split())
+    assert "archives" not in kept and "archives" not in other

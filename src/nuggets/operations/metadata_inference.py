@@ -18,6 +18,7 @@ from nuggets.domain.records import (
     STABILITIES,
     TYPES,
     GraphNoteMetaInput,
+    MemoryNote,
     MemoryScope,
     MemorySource,
     MemoryStability,
@@ -193,6 +194,16 @@ def scope_and_rest(key: str) -> tuple[MemoryScope | None, str]:
     head, colon, rest = whole.partition(":")
     scope = _SCOPE_NAMED.get(head.rstrip()) if colon else None
     return (None, whole) if scope is None else (scope, rest.strip())
+
+
+_PASSING = re.compile(r"(tmp|temp|scratch)\d*(?![^\W_])")  # words: Template is none of them
+
+
+def passes_unless_recalled(note: MemoryNote) -> bool:
+    """Whether the next clean-up archives it, because its title says that it is temporary: it was
+    never recalled, and nobody said that it is durable."""
+    is_kept = note.stability == "durable" and note.stability_given
+    return not note.hits and not is_kept and bool(_PASSING.match(scope_and_rest(note.title)[1]))
 
 
 def content_tags(content: str) -> tuple[str, ...]:

@@ -179,12 +179,19 @@ def where_valid(note: MemoryNote) -> str:
 
 
 def caution_lines(call: Call, note: MemoryNote) -> list[str]:
-    """That what was just written is not valid today, or may hold a secret that no form betrays:
-    both are seldom meant. A third of harmless texts about passwords name one too, so it is kept."""
+    """That what was just written is not valid today, will be archived soon, or may hold a secret
+    that no form betrays: all are seldom meant. A third of harmless texts about passwords name one
+    too, so it is kept."""
     from nuggets.domain.credentials import names_secret
+    from nuggets.operations.metadata_inference import passes_unless_recalled
 
     why = call.shelf.invalidity(note)
     lines = [f"Caution: it is {why}.", *validity_lines(note)] if why else []
+    if passes_unless_recalled(note):
+        lines.append(
+            "Caution: by its title it is temporary; the next reflection archives it unless it is "
+            "recalled before. To keep it: --stability durable"
+        )
     if not call.options.allow_secret and names_secret(f"{note.title}: {note.content}"):
         erase = f"nuggets note delete {one_line(note.id)} --purge"
         lines.append(f"Caution: it names a password, PIN or code. If that is in it too: {erase}")

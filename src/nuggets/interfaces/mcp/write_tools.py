@@ -34,6 +34,7 @@ from nuggets.interfaces.mcp.tools_and_resources import (
 from nuggets.interfaces.prompt_quoting import fence, project_name
 from nuggets.language.text import one_line
 from nuggets.maintenance.undo import last_to_undo
+from nuggets.operations.metadata_inference import passes_unless_recalled
 
 NEAR_SEARCHED, NEAR_NAMED = 6, 2
 NEAR_STATED = 0.5  # share of the new title that a near memory says
@@ -302,6 +303,11 @@ def receipt(verb: str, note: MemoryNote) -> Answer:
         f"{verb} {note.id} in nugget {note.nugget_name}, scope {note.scope}, {note.stability}, "
         f"source {note.source}, valid {valid_in(note.project, note.scope)}."
     )
+    if passes_unless_recalled(note):
+        text += (
+            " By its title it is temporary: the next reflection archives it unless it is recalled; "
+            "stability durable keeps it."
+        )
     if names_secret(f"{note.title}: {note.content}"):
         text += (
             " It names a password, PIN or code: if that is in it too, tell the person, who can "

@@ -38,7 +38,7 @@ from nuggets.maintenance.reflection.linking_and_merging import (
     result_of,
     text_language,
 )
-from nuggets.operations.metadata_inference import content_tags, scope_and_rest
+from nuggets.operations.metadata_inference import content_tags, passes_unless_recalled
 from nuggets.operations.notes_and_links import archive_note, normal_content
 
 __all__ = ["Policy", "ReflectionChange", "ReflectionResult", "reflect"]
@@ -222,7 +222,6 @@ def _is_statement(line: str, content: str) -> bool:
 
 WORTHLESS_CHARACTERS = 2  # a note this short that was never recalled is taken for a mistake
 TEMPORARY_DAYS = 7  # that a temporary note is kept after its last recall or edit
-_PASSING = re.compile(r"(tmp|temp|scratch)\d*(?![^\W_])")  # words: Template is none of them
 
 
 @lru_cache(maxsize=1)  # asked for every note of a pass
@@ -252,8 +251,7 @@ def why_worthless(note: MemoryNote, now: str) -> str:
     used = max(note.last_accessed_at, note.updated_at)
     if note.stability == "temporary" and used < oldest_kept(now):
         return "temporary and not used for days"
-    is_kept = note.stability == "durable" and note.stability_given  # someone said so
-    if not note.hits and not is_kept and _PASSING.match(scope_and_rest(note.title)[1]):
+    if passes_unless_recalled(note):
         return "its title says that it is temporary, and it was never recalled"
     return ""
 
