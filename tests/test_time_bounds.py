@@ -21,7 +21,7 @@ from nuggets.domain.credentials import JUDGED_CHARACTERS
 from nuggets.domain.limits import NAME_CHARACTERS
 from nuggets.interfaces.hooks.orders import LONGEST_PROMPT
 from nuggets.interfaces.hooks.session_start import LONGEST_COMMAND
-from nuggets.operations.session_notes import LONGEST_QUESTION, READ_CHARACTERS
+from nuggets.operations.session_requests import LONGEST_QUESTION, READ_CHARACTERS
 from regex_attacks import attacks, pumped
 from text_functions import TEXT_FUNCTIONS
 

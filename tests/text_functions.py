@@ -35,12 +35,12 @@ from nuggets.language.markdown import (
     structure,
     without_code,
 )
-from nuggets.maintenance import reflection
 from nuggets.maintenance.promotion import entries
 from nuggets.maintenance.promotion.entries import WrittenEntries
 from nuggets.maintenance.promotion.sections import merged_text
+from nuggets.maintenance.reflection import archiving_tidying_tagging
 from nuggets.maintenance.reflection.linking_and_merging import Plan
-from nuggets.operations import metadata_inference, note_merging, notes_and_links, session_notes
+from nuggets.operations import metadata_inference, note_merging, notes_and_links, session_requests
 from nuggets.operations.metadata_inference import is_personal
 from nuggets.search import note_analyzer
 from nuggets.search.query import tokenize_query
@@ -88,7 +88,7 @@ def _note(words: str) -> MemoryNote:
 
 def _tag(words: str) -> None:
     note = _note(words)
-    reflection.tag(Plan(by_id(note), NOW, frozenset()), [note.id])
+    archiving_tidying_tagging.tag(Plan(by_id(note), NOW, frozenset()), [note.id])
 
 
 def _infer(words: str) -> object:
@@ -204,12 +204,12 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
     "language/repository_references.py": (repository_references.read_references,),
     "language/text.py": (text.words, text.tokens, text.fold_case, text.plain, text.visible),
     "maintenance/reflection/__init__.py": (
-        lambda words: reflection.tidy(_note(f"{words}\n{words}")),
+        lambda words: archiving_tidying_tagging.tidy(_note(f"{words}\n{words}")),
         _tag,
     ),
     "operations/session_notes.py": (
-        session_notes.read_session_request,
-        session_notes.is_substantial,
+        session_requests.read_session_request,
+        session_requests.is_substantial,
     ),
     "maintenance/promotion/hand_edits.py": (_promote,),
     "maintenance/promotion/entries.py": (lambda words: entries.line_for(_note(words)),),

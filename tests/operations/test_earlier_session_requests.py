@@ -1,6 +1,10 @@
 import pytest
 
-from nuggets.operations.session_notes import LONGEST_QUESTION, SessionRequest, read_session_request
+from nuggets.operations.session_requests import (
+    LONGEST_QUESTION,
+    SessionRequest,
+    read_session_request,
+)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from nuggets.operations.session_note_text import (
     summarize,
     title_of,
 )
-from nuggets.operations.session_notes import is_substantial
+from nuggets.operations.session_requests import is_substantial
 from secret_samples import CREDENTIALS, Sample
 
 

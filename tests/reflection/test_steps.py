@@ -3,7 +3,8 @@ import pytest
 from graph_samples import LATER, NOW, by_id, sample
 from nuggets.domain.limits import LINKS
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote, NoteLink
-from nuggets.maintenance.reflection import Policy, ReflectionResult, reflect, select_notes
+from nuggets.maintenance.reflection import Policy, ReflectionResult, reflect
+from nuggets.maintenance.reflection.archiving_tidying_tagging import select_notes
 from nuggets.operations.notes_and_links import add_link, asymmetries
 
 ALL = Policy(max_notes=1000)

@@ -13,7 +13,7 @@ from nuggets.domain.host_markup import carries_mark
 from nuggets.language.markdown import continues_code
 from nuggets.language.text import shorten, visible
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.session_notes import READ_CHARACTERS, is_substantial
+from nuggets.operations.session_requests import READ_CHARACTERS, is_substantial
 
 StepKind = Literal["request", "reply", "command", "file", "plan"]
 

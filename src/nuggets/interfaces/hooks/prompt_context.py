@@ -31,7 +31,7 @@ from nuggets.interfaces.hooks.shown_memories import (
 )
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.session_notes import read_session_request
+from nuggets.operations.session_requests import read_session_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
