@@ -21,7 +21,7 @@ with NuggetShelf(sys.argv[1]) as shelf:
     note = shelf.create_note("n", "Auth", "JWT tokens")
     shelf.add_link(fact.id, note.id, "about")
     for number in range(PROMOTE_THRESHOLD):
-        assert shelf.recall("auth handlr", session=f"s{number}").found
+        assert shelf.recall("auth handlers", session=f"s{number}").found
         assert shelf.search_notes("jwt", session=f"s{number}")
     shelf.reflect()
     shelf.promote(sys.argv[2])

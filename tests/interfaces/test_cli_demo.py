@@ -18,7 +18,7 @@ def test_the_demo_remembers_recalls_and_leaves_nothing(
 
     said = {" ".join(step["command"]): step for step in steps}
     assert "Found: auth handler" in said["nuggets recall auth handler --session tomorrow"]["output"]
-    assert "Sure: 97 %" in said["nuggets recall auth handlr --nugget locations"]["output"]
+    assert "Likely: 97 %" in said["nuggets recall auth handlr --nugget locations"]["output"]
     assert said["nuggets recall deployment region"]["exit"] == 1
     assert list(directory.glob("nuggets-demo-*")) == []
 
