@@ -569,6 +569,23 @@ def earlier_versions(shelf: NuggetShelf, note_id: str) -> list[MemoryNote]:
     return [note for step in commits for note in step.before.put if note.id == note_id]
 
 
+def test_a_line_is_not_renamed_to_the_key_of_another_fact(shelf: NuggetShelf, memory: Path) -> None:
+    for key, value in (("birch use", "spoons"), ("elm use", "chairs")):
+        shelf.remember("wood", key, value)
+        for session in "abc":
+            shelf.recall(key, session=session)
+    shelf.promote(memory)
+    text = memory.read_text().replace("**birch use**", "**elm use**")
+    memory.write_text(text)
+    shelf.promote(memory)
+
+    assert "- **elm use**: spoons" in memory.read_text()
+    assert shelf.recall("birch use").answer == "spoons"
+    assert shelf.recall("elm use").answer == "chairs"
+    problem = shelf.memory_file_problems()[str(memory)]
+    assert "another fact has the key 'elm use'" in problem
+
+
 def test_no_temporary_file_is_left(shelf: NuggetShelf, memory: Path) -> None:
     replace(memory, "RS256", "ES256")
     shelf.promote(memory)

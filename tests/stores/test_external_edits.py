@@ -825,3 +825,28 @@ def test_nor_is_it_in_the_graph(store: SqliteStore, tmp_path: Path) -> None:
     edit_graph(tmp_path, lambda shape: shape["notes"][0].update(title=note(2).title))
     assert contents(store) == before
     assert f"two facts have the key '{note(2).title}'" in store.warnings[0]
+
+
+def test_a_copy_of_a_nugget_file_is_no_nugget_of_its_own(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    copy = tmp_path / "learnings-backup.nugget.json"
+    shutil.copy(tmp_path / "learnings.nugget.json", copy)
+    edit_nugget(tmp_path, set_value(0, "by hand"))
+
+    assert set(state_of(store).nuggets) == {"learnings"}
+    assert contents(store)[note(1).title] == "by hand"
+    assert "is a copy of learnings.nugget.json" in store.warnings[0]
+    copy.unlink()
+    put(store, note(5))
+    assert not copy.exists()
+    assert store.warnings == ()
+
+
+def test_a_fact_added_by_hand_has_no_key_that_is_there(store: SqliteStore, tmp_path: Path) -> None:
+    put(store, note(1, project="/here"))
+    key = note(1).title.upper()
+    edit_nugget(tmp_path, lambda shape: shape["facts"].append({"key": key, "value": "other"}))
+
+    assert "other" not in contents(store).values()
+    assert f"two facts have the key '{key}'" in store.warnings[0]

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from nuggets.domain.names_and_tags import abbreviates, title_form
 from nuggets.domain.records import Changes, MemoryNote, NoteKind, NuggetConfig, Touch
+from nuggets.domain.visibility import may_be_linked
 from nuggets.language.text import fold_case
 
 # --- running SQL; knows no driver -----------------------------------------------------------------
@@ -173,6 +174,17 @@ def facts_with_key(notes: Notes, nugget: str, key: str) -> list[MemoryNote]:
     """The facts of exactly this key in every project, archived ones too, oldest first."""
     titled = notes.find(nugget=nugget, title=key, kind="fact")
     return [fact for fact in titled if fold_case(fact.title) == fold_case(key)]
+
+
+def fact_in_the_way(notes: Notes, before: MemoryNote, after: MemoryNote) -> MemoryNote | None:
+    """Another fact of that very key, archived or not. One that is renamed meets also those that are
+    seen in the same place: one of the two would answer for both."""
+    is_renamed = fold_case(before.title) != fold_case(after.title)
+    for other in facts_with_key(notes, after.nugget_name, after.title):
+        is_same = other.project == after.project
+        if other.id != after.id and (is_same or (is_renamed and may_be_linked(other, after))):
+            return other
+    return None
 
 
 def everything(state: State) -> Changes:

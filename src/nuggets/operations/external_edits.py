@@ -206,6 +206,18 @@ def _refuse_taken_keys(
             raise _second_key(note.title)
 
 
+def _refuse_second_keys(
+    entries: Sequence[tuple[FactIdentity, Json]], seen: Mapping[FactIdentity, MemoryNote]
+) -> None:
+    """Nor does it add one, wherever the other is valid."""
+    identities = Counter(fact for fact, _ in entries)
+    keys = Counter(fact.key for fact, _ in entries)
+    for fact, entry in entries:
+        is_new = fact not in seen and "project" not in entry
+        if identities[fact] > 1 or (is_new and keys[fact.key] > 1):
+            raise _second_key(entry["key"])
+
+
 def _second_key(key: str) -> InvalidInput:
     return InvalidInput(f"two facts have the key {key!r:.80}; rename or delete one of them")
 
@@ -325,10 +337,8 @@ def _import_fact_edits(
     current_facts, archive = _facts(state, fold)
     seen, _ = _facts(base or MemoryState(), fold)
     entries = _pair_entries(fold, edit.facts, seen)
-    keys = Counter(key for key, _ in entries)
-    for key, fact in entries:
-        if seen and keys[key] > 1:
-            raise _second_key(fact["key"])
+    if seen:
+        _refuse_second_keys(entries, seen)
     renamed = _find_renamed(entries, seen, current_facts)
     put: dict[str, MemoryNote] = {}
     for key, fact in entries:

@@ -20,10 +20,9 @@ from nuggets.domain.records import (
     ProjectMove,
     WrittenNote,
 )
-from nuggets.domain.state import State, facts_with_key
-from nuggets.domain.visibility import is_foreign, may_be_linked, precedence, visible_projects
+from nuggets.domain.state import State, fact_in_the_way, facts_with_key
+from nuggets.domain.visibility import is_foreign, precedence, visible_projects
 from nuggets.errors import Conflict, InvalidInput, NotFound
-from nuggets.language.text import fold_case
 from nuggets.operations import argument_checks, notes_and_links
 from nuggets.operations.lookups_before_write import (
     NO_CONTEXT,
@@ -451,17 +450,13 @@ class OperationChanges:
         return changes._replace(marks=rejection_marks(self._state, changed))
 
     def _refuse_second_key(self, before: MemoryNote, fact: MemoryNote) -> None:
-        """Nor may a fact be renamed to a key whose fact is seen in the same place: one of the two
-        would answer for both."""
-        is_renamed = fold_case(before.title) != fold_case(fact.title)
-        for other in facts_with_key(self._state.notes, fact.nugget_name, fact.title):
-            is_same = other.project == fact.project
-            if (is_same or (is_renamed and may_be_linked(other, fact))) and other.id != fact.id:
-                state = "an archived" if other.hidden else "a"
-                raise Conflict(
-                    f"{fact.nugget_name} has {state} fact {other.title!r} already ({other.id}); "
-                    "forget that one first, or choose another key"
-                )
+        other = fact_in_the_way(self._state.notes, before, fact)
+        if other is not None:
+            raise Conflict(
+                f"{fact.nugget_name} has {'an archived' if other.hidden else 'a'} fact "
+                f"{other.title!r} already ({other.id}); forget that one first, or choose another "
+                "key"
+            )
 
     def _change_link(
         self, a: str, b: str, nugget: str | None, pairing: Pairing

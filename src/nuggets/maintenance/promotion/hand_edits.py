@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from nuggets.domain.codec import Json, note_to_json
 from nuggets.domain.records import Changes, ExternalEdit, MemoryNote
-from nuggets.domain.state import MemoryState, State
+from nuggets.domain.state import MemoryState, State, fact_in_the_way
 from nuggets.domain.three_way_merge import are_alike, are_too_many
 from nuggets.errors import InvalidInput
 from nuggets.language.markdown import continues_item, is_blank, is_item, structure
@@ -235,7 +235,7 @@ def _apply_edits(
             known = notes[note_id]._replace(title="", content="")
         if (title, content) != (known.title, known.content):
             shape = _edited_shape(known, title=title, content=content)
-            reason = _why_refused(notes[note_id], shape)
+            reason = _why_refused(shelf, notes[note_id], shape)
             if reason:
                 refused[note_id] = reason
             else:
@@ -282,12 +282,14 @@ def _edited_shape(note: MemoryNote, **changes: object) -> Json:
     return shape
 
 
-def _why_refused(note: MemoryNote, shape: Json) -> str:
+def _why_refused(shelf: Shelf, note: MemoryNote, shape: Json) -> str:
     """Why a memory must not say what its line says now; "" if it may."""
     try:
         after = note_from_whole_json({**note_to_json(note, vector=False), **shape}, "the line")
         if after.kind == "fact":
             normal_value(after.content)
+            if fact_in_the_way(shelf.state.notes, note, after):
+                return f"another fact has the key {after.title!r:.80}"
     except InvalidInput as problem:
         return str(problem)
     return why_secret(after)

@@ -20,6 +20,7 @@ from nuggets.named_tuple import NamedTuple
 from nuggets.stores import json_validation
 from nuggets.stores.exports.register import (
     GRAPH,
+    SUFFIX,
     Export,
     changed_files,
     documented_files,
@@ -70,6 +71,7 @@ class EditedFile(NamedTuple):
     exported: ExportedRevision | None  # what its author saw, if its first line still says so
     edit: ExternalEdit
     fields: codec.Json  # of graph.json: unknown fields beside the notes
+    name_within: str = ""  # of the nugget, where the file has another one
 
 
 def read_settled(path: str) -> FileContent:
@@ -109,10 +111,11 @@ def parse_edit(directory: str, name: str, file: FileContent) -> EditedFile:
         fields = {field: value for field, value in shape.items() if field not in _OUR_FIELDS}
         return EditedFile(name, file, exported, ExternalEdit(revision, notes=notes), fields)
     config, facts = _validate(path, json_validation.nugget_from_json, shape, where)
+    name_within = ""
     if fold_case(config.name) != fold_case(nugget_in(name)):  # the file was renamed or copied
-        config = config._replace(name=nugget_in(name))
+        name_within, config = config.name, config._replace(name=nugget_in(name))
     edit = ExternalEdit(revision, nugget=config, facts=tuple(facts))
-    return EditedFile(name, file, exported, edit, {})
+    return EditedFile(name, file, exported, edit, {}, name_within)
 
 
 def _graph_notes(shape: codec.Json, path: str) -> Iterator[codec.Json]:
@@ -225,9 +228,22 @@ class EditImport:
                 refuse_link(self._directory, name)
                 file = read_settled(os.path.join(self._directory, name))
                 if not self._is_ours(name, file):
-                    yield parse_edit(self._directory, name, file)
+                    edited = parse_edit(self._directory, name, file)
+                    self._refuse_copy(edited)
+                    yield edited
             except StoreError as problem:
                 self._leave_alone(name, self._files[name], problem)
+
+    def _refuse_copy(self, edited: EditedFile) -> None:
+        """People copy a file before they edit it: its facts are no second nugget."""
+        original = f"{edited.name_within}{SUFFIX}"
+        is_known = fold_case(nugget_in(edited.name)) in self._state.nuggets
+        is_there = bool(edited.name_within) and original in self._files
+        if is_there and not is_known and self._current.revision:
+            raise StoreError(
+                f"{edited.name} is a copy of {original}, so it is not imported. Delete it or move "
+                'it away; to make a nugget of it, change its "name" too'
+            )
 
     def _is_ours(self, name: str, file: FileContent) -> bool:
         """Was our file only copied, or emptied or torn by a power cut? Then its new status is
