@@ -66,10 +66,13 @@ def test_the_key_of_an_archived_fact_says_so(nuggets: Nuggets) -> None:
     nuggets("remember", "project", "old port", "8080")
     nuggets("note", "archive", "old port")
 
-    [first, archived, *_] = nuggets("recall", "old port").lines
+    for question in ("old port", "what is the old port?"):
+        [first, archived, *_] = nuggets("recall", question).lines
 
-    assert first == "Not found."
-    assert archived.startswith("It is archived; bring it back: nuggets note restore fact-project-")
+        assert first == "Not found."
+        assert archived.startswith(
+            "old port is archived; bring it back: nuggets note restore fact-project-"
+        )
 
 
 def test_a_query_may_be_several_words(nuggets: Nuggets) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nuggets.domain import codec, times
-from nuggets.domain.limits import NAME_CHARACTERS
 from nuggets.domain.records import MemoryNote, RecallResult, SearchNotesResult, WrittenNote
 from nuggets.errors import InvalidInput
 from nuggets.facts.fact_index import MOST_ALTERNATIVES
@@ -25,6 +24,7 @@ from nuggets.interfaces.cli.run_command import (
     written_note_outcome,
 )
 from nuggets.interfaces.cli.terminal_output import escape_controls, fit, one_line, style, table
+from nuggets.language.text import fold_case
 
 
 @command(
@@ -159,19 +159,26 @@ def _recall_json(
     return json_responses.recall_result(call.shelf, result, notes)
 
 
-def _archived_lines(call: Call, key: str) -> list[str]:
-    """That a fact with this very key is archived, and how it comes back."""
-    from nuggets.errors import Ambiguous, NotFound
+def _archived_lines(call: Call, query: str) -> list[str]:
+    """Which archived memories have all that was asked for, and how they come back."""
+    from nuggets.operations.session_notes import is_session_note
 
-    if not key.strip() or len(key) > NAME_CHARACTERS:  # no key is empty or so long
+    if not query.strip():
         return []
-    try:
-        note = call.shelf.get_note(key, call.options.nugget, session=None, archived=True)
-    except (Ambiguous, NotFound):
-        return []
-    if note.kind != "fact" or not note.hidden:
-        return []
-    return [f"It is archived; bring it back: nuggets note restore {note.id}"]
+    found = call.shelf.search_notes(
+        query, nugget=call.options.nugget, include_hidden=True, session=None
+    )
+    fitting = (
+        result.note
+        for result in found  # a server does not say how much a note states
+        if result.stated == 1.0 or fold_case(result.note.title) == fold_case(query)
+    )
+    return [
+        f"{fit(note.title, 80)} is archived; bring it back: "
+        f"nuggets note restore {one_line(note.id)}"
+        for note in fitting
+        if note.hidden and not is_session_note(note)
+    ]
 
 
 def _answer_lines(call: Call, result: RecallResult) -> list[str]:
