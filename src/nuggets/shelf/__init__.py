@@ -121,7 +121,7 @@ if TYPE_CHECKING:
     from nuggets.maintenance.clean_up import CleanUp, Finding
     from nuggets.maintenance.export_and_backup import Exported
     from nuggets.maintenance.history import History
-    from nuggets.maintenance.pairing import Pairing, PairResult
+    from nuggets.maintenance.paired_machines import Pairing, PairResult
     from nuggets.maintenance.promotion import MemoryFiles, MemoryFileText
     from nuggets.maintenance.promotion.hand_edits import FileEdits
     from nuggets.maintenance.promotion.sections import Promotion
@@ -1550,7 +1550,7 @@ class NuggetShelf:
 
     def paired_folders(self) -> Sequence[str]:
         """The folders through which this shelf is paired."""
-        from nuggets.maintenance.pairing import MARK
+        from nuggets.maintenance.paired_machines import MARK
 
         with self._transactions.reading() as view:
             marks = [name for name in view.state.marks if name.startswith(MARK)]
@@ -1558,7 +1558,7 @@ class NuggetShelf:
 
     def unpair(self, folder: StrPath) -> None:
         """Pair no longer through a folder. Its files stay, and so does what came from there."""
-        from nuggets.maintenance.pairing import MARK
+        from nuggets.maintenance.paired_machines import MARK
 
         path = _absolute(folder)
         if path not in self.paired_folders():
@@ -1580,7 +1580,7 @@ class NuggetShelf:
         return Vault(self._context, _absolute(folder), report).sync(dry_run=dry_run)
 
     def _pairing(self, folder: str, passphrase: str | None) -> "Pairing":
-        from nuggets.maintenance.pairing import Pairing, open_cipher
+        from nuggets.maintenance.paired_machines import Pairing, open_cipher
 
         directory = self._transactions.store.directory
         return Pairing(

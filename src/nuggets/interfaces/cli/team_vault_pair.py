@@ -33,7 +33,7 @@ from nuggets.interfaces.cli.terminal_output import (
 from nuggets.operations.permissions import parse_role
 
 if TYPE_CHECKING:
-    from nuggets.maintenance.pairing import PairResult
+    from nuggets.maintenance.paired_machines import PairResult
     from nuggets.maintenance.vault import VaultResult
     from nuggets.remote.offline import WaitingCall
     from nuggets.remote.remote_shelf import RemoteShelf
@@ -406,7 +406,7 @@ def _pair(call: Call) -> Outcome:
 
 
 def _read_passphrase(folder: str) -> str:
-    from nuggets.maintenance.pairing import KEY_FILE
+    from nuggets.maintenance.paired_machines import KEY_FILE
 
     passphrase = _read_secret(f"Passphrase of {folder}: ")
     is_new = not os.path.lexists(os.path.join(os.path.expanduser(folder), KEY_FILE))
