@@ -43,12 +43,12 @@ FILES = sorted(
 BOUNDS: Mapping[str, Mapping[tuple[str, ...], int]] = {
     "interfaces/hooks/orders.py": {("",): LONGEST_PROMPT},
     "interfaces/hooks/session_start.py": {("",): LONGEST_COMMAND},
-    "operations/session_notes.py": {
+    "operations/session_requests.py": {
         (r"(?i)\bwhere", "(?i)(?:(?:please"): READ_CHARACTERS,
         ("",): LONGEST_QUESTION,
     },
     "operations/session_note_text.py": {("",): READ_CHARACTERS},
-    "operations/metadata_inference.py": {("_|(tmp", r"\bself-"): NAME_CHARACTERS},
+    "operations/metadata_inference.py": {("(tmp", r"\bself-"): NAME_CHARACTERS},
     "stores/postgresql/schema.py": {("",): OWN_STATEMENT},
     "stores/sql/shelf_copy.py": {("",): OWN_STATEMENT},
     "domain/credentials.py": {
