@@ -232,7 +232,10 @@ def _is_said(kept: str, prompt: str) -> bool:
 def _judge_forget(sample: dict[str, Any], answer: Answer) -> Verdicts:
     kind = sample["kind"]
     if kind == "explicit":
-        yield "forget: the one that is meant", answer.gone == set(sample["ids"])
+        meant = set(sample["ids"])
+        yield "forget: the one that is meant", answer.gone == meant
+        is_handed = not answer.gone and meant <= answer.named
+        yield "forget: archived, or handed to the model", answer.gone == meant or is_handed
     elif kind == "ambiguous":
         candidates = set(sample["candidates"])
         yield (

@@ -250,7 +250,7 @@ def test_a_change_of_mind_takes_the_place_of_what_it_changes(
     shelf_directory: Path, project: Path, call: Ask
 ) -> None:
     call("user-prompt", prompt="Remember that we use uv instead of pip")
-    call("user-prompt", prompt="we use pip instead of uv")
+    call("user-prompt", prompt="Remember that we use pip instead of uv")
     (note,) = kept(shelf_directory, project)
 
     assert note.content == "we use pip instead of uv"

@@ -99,7 +99,8 @@ def test_an_order_that_does_not_say_what_is_refused_aloud(prompt: str) -> None:
     [
         ("forget the discount code TEE10", "the discount code TEE10"),
         ("Vergiss den Eintrag zur Station Nord", "den Eintrag zur Station Nord"),
-        ("oublie le proxy, il n'existe plus", "le proxy"),
+        ("oublie le proxy, il n'existe plus", "le proxy, il n'existe plus"),
+        ("Please forget the barn paint, please.", "the barn paint"),
     ],
 )
 def test_an_order_to_forget_says_what(prompt: str, text: str) -> None:
@@ -140,20 +141,6 @@ def test_a_statement_names_what_no_longer_holds(prompt: str, old: str) -> None:
     stated = find_old_value(prompt)
 
     assert stated is not None and stated.old == old
-
-
-def test_a_statement_that_names_its_subject_and_the_old_value_replaces_it(tmp_path: Path) -> None:
-    sent = {"session_id": "s", "cwd": str(repository(tmp_path / "shop"))}
-    told = {**sent, "prompt": "remember that we deploy on Fridays"}
-    hook("user-prompt", told, tmp_path / "shelf")
-
-    answer = hook(
-        "user-prompt",
-        {**sent, "prompt": "no, we deploy on Thursdays not Fridays"},
-        tmp_path / "shelf",
-    )
-
-    assert "(replaces: we deploy on Fridays)" in json.loads(answer.stdout)["systemMessage"]
 
 
 def test_what_may_be_a_mere_request_replaces_nothing_and_names_the_memory(tmp_path: Path) -> None:
@@ -236,13 +223,55 @@ def facts(directory: Path, project: Path) -> dict[str, str]:
         return {note.title: note.content for note in shelf.list_notes()}
 
 
-def test_a_correction_that_names_the_old_value_replaces_it_and_can_be_undone(
+def line_for_model(told: dict[str, Any]) -> str:
+    context: str = told["hookSpecificOutput"]["additionalContext"]
+    (line,) = [line for line in context.splitlines() if line.startswith("Memory: ")]
+    assert estimate_tokens(line) <= LINE_TOKENS
+    return line
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "prompt"),
+    [
+        ("release_day", "Tuesdays", "no, we release on Wednesdays now, no longer on Tuesdays"),
+        ("deploys", "we deploy on Fridays", "no, we deploy on Thursdays not Fridays"),
+        ("bread", "we eat rye bread", "Only for this party use white bread instead of rye."),
+        ("bread", "we eat rye bread", "Translate this: we eat white bread instead of rye bread."),
+        (
+            "rehearsal_day",
+            "Thursday",
+            "Anna thinks the rehearsal day is Friday now, no longer Thursday",
+        ),
+        (
+            "fire_drill",
+            "it takes place on Mondays",
+            "The sewing circle is on Thursdays now, no longer on Mondays",
+        ),
+    ],
+)
+def test_what_a_statement_says_no_longer_holds_is_handed_to_the_model(
+    tmp_path: Path, project: Path, key: str, value: str, prompt: str
+) -> None:
+    directory = tmp_path / "shelf"
+    ids = filled(directory, project, **{key: value}, barn_paint="Falu red")
+    before = facts(directory, project)
+
+    told = answer(directory, project, prompt)
+
+    key = key.replace("_", " ")
+    assert f"{ids[key]} {key}: {value}" in line_for_model(told)
+    assert "systemMessage" not in told and facts(directory, project) == before
+
+
+def test_an_order_that_names_the_subject_replaces_it_and_can_be_undone(
     tmp_path: Path, project: Path
 ) -> None:
     directory = tmp_path / "shelf"
     filled(directory, project, release_day="Tuesdays before noon", package_manager="pnpm")
 
-    told = answer(directory, project, "no, we release on Wednesdays now, no longer on Tuesdays")
+    told = answer(
+        directory, project, "remember that we release on Wednesdays now, no longer on Tuesdays"
+    )
 
     message = told["systemMessage"]
     assert "(replaces: Tuesdays before noon)" in message and "undo 0" not in message
@@ -252,13 +281,26 @@ def test_a_correction_that_names_the_old_value_replaces_it_and_can_be_undone(
     assert facts(directory, project)["release day"] == "Tuesdays before noon"
 
 
+def test_an_order_that_gives_a_number_anew_replaces_it(tmp_path: Path, project: Path) -> None:
+    directory = tmp_path / "shelf"
+    filled(directory, project, redis_port="6379", mail_port="6379")
+
+    told = answer(directory, project, "remember: the redis port is 6380 now, not 6379")
+
+    assert "(replaces: 6379)" in told["systemMessage"]
+    assert facts(directory, project) == {
+        "redis port": "the redis port is 6380 now, not 6379",
+        "mail port": "6379",
+    }
+
+
 def test_a_corrected_order_no_longer_says_in_its_title_what_was_wrong(
     tmp_path: Path, project: Path
 ) -> None:
     directory = tmp_path / "shelf"
     answer(directory, project, "Remember that we deploy on Fridays.")
 
-    told = answer(directory, project, "no, we deploy on Thursdays, not Fridays")
+    told = answer(directory, project, "remember that we deploy on Thursdays, not Fridays")
 
     assert "(replaces: we deploy on Fridays)" in told["systemMessage"]
     ((title, content),) = facts(directory, project).items()
@@ -266,6 +308,22 @@ def test_a_corrected_order_no_longer_says_in_its_title_what_was_wrong(
     with NuggetShelf(directory, folder=str(project)) as shelf:
         shelf.undo(int(told["systemMessage"].rpartition("nuggets undo ")[2]))
     assert facts(directory, project) == {"We deploy on Fridays": "we deploy on Fridays"}
+
+
+def test_an_order_replaces_nothing_of_another_subject_that_only_has_the_old_value(
+    tmp_path: Path, project: Path
+) -> None:
+    directory = tmp_path / "shelf"
+    answer(directory, project, "Remember that the fire drill takes place on Mondays.")
+    (drill,) = facts(directory, project)
+    circle = "the sewing circle is on Thursdays now, no longer on Mondays"
+
+    told = answer(directory, project, f"Remember that {circle}.")
+
+    assert "the fire drill takes place on Mondays" in line_for_model(told)
+    assert "kept: " in told["systemMessage"] and "replaces" not in told["systemMessage"]
+    kept = facts(directory, project)
+    assert kept[drill] == "the fire drill takes place on Mondays" and circle in kept.values()
 
 
 def test_what_says_something_else_of_the_same_is_handed_to_the_model_with_its_id(
@@ -307,6 +365,48 @@ def test_forgetting_archives_the_one_that_is_meant_and_asks_if_it_is_not_plain(
     context = told["hookSpecificOutput"]["additionalContext"]
     assert ids["dev port"] in context and ids["mail port"] in context
     assert facts(directory, project) == {"dev port": "4310", "mail port": "5055"}
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Forget the barn paint.",
+        "please forget about barn paint",
+        "Forget project barn paint, please",
+        "forget that the barn is painted Falu red",
+    ],
+)
+def test_forgetting_archives_what_is_named_and_nothing_else_said(
+    tmp_path: Path, project: Path, prompt: str
+) -> None:
+    directory = tmp_path / "shelf"
+    filled(directory, project, barn_paint="the barn is painted Falu red", roof="tiles")
+
+    assert "archived: barn paint" in answer(directory, project, prompt)["systemMessage"]
+    assert facts(directory, project) == {"roof": "tiles"}
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Forget barn paint for now, let us do the roof.",
+        "Forget the barn paint for a moment.",
+        "Forget about the barn paint today; we start with the roof.",
+        "Forget the barn paint now",
+        "Forget no barn paint",
+    ],
+)
+def test_forgetting_asks_the_model_if_anything_else_is_said(
+    tmp_path: Path, project: Path, prompt: str
+) -> None:
+    directory = tmp_path / "shelf"
+    ids = filled(directory, project, barn_paint="Falu red for now", roof="tiles")
+
+    told = answer(directory, project, prompt)
+
+    assert f"{ids['barn paint']} barn paint: Falu red" in line_for_model(told)
+    assert "not forgotten" in told["systemMessage"]
+    assert facts(directory, project) == {"barn paint": "Falu red for now", "roof": "tiles"}
 
 
 def test_what_is_said_of_one_thing_forgets_and_replaces_no_other(

@@ -35,7 +35,7 @@ class Host:
         return told
 
     async def _act(self, model: Client, prompt: str, line: str) -> Any:
-        _, _, named = line.partition("it may replace ")
+        _, _, named = line.partition("what no longer holds: ")
         for note_id in NOTE_ID.findall(named):
             note = self.notes()[note_id]
             if any(word in note.title for word in prompt.split()):

@@ -207,18 +207,25 @@ def _remember(what: str) -> Order:
 
 def _forget(what: str, phrase: str) -> Order | None:
     """None if it is said to the agent, not to memory: "forget it, let's go on"."""
-    text = _CLAUSE_END.split(what, maxsplit=1)[0].strip(_ENDS + "?？")
-    bare = text
-    for found in _find_phrases(text, "of memory")[:1]:  # with two words before: "from your memory"
-        said = [*text[: found.start].split()[:-2], text[found.end :]]
-        bare = " ".join(said).strip() or text
-    starts_clause = what.lstrip(" ")[:1] in ",;，"
-    if starts_clause or _says_nothing(bare):
-        return None
+    text = what.strip(_ENDS + "?？")
     # files, lines and branches are deleted all day: memory must be named
     deletes = _end_of_phrase(phrase, "delete") > 0
-    is_of_memory = _has_phrase(f"{phrase} {text}", "of memory")
-    return Order("forget", bare) if is_of_memory or not deletes else None
+    is_of_memory = _has_phrase(f"{phrase} {first_clause(text)}", "of memory")
+    for found in _find_phrases(first_clause(text), "of memory")[:1]:  # "from your memory"
+        said = [*text[: found.start].split()[:-2], text[found.end :]]
+        text = " ".join(said).strip() or text
+    starts_clause = what.lstrip(" ")[:1] in ",;，"
+    if starts_clause or _says_nothing(first_clause(text)) or (deletes and not is_of_memory):
+        return None
+    text = _skip_phrases(text, "polite")
+    for found in _find_phrases(text, "polite")[-1:]:
+        text = text[: found.start].rstrip(_ENDS) if found.end == len(text) else text
+    return Order("forget", text)
+
+
+def first_clause(text: str) -> str:
+    """A text up to the comma or conjunction behind which something else is said."""
+    return _CLAUSE_END.split(text, maxsplit=1)[0].strip(_ENDS)
 
 
 def _with_list(order: Order, own: str, sentence: str) -> Order:

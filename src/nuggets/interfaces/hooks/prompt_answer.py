@@ -1,5 +1,6 @@
-"""Answers a prompt: obeys what the person orders, and says so; replaces what a statement says no
-longer holds; asks the agent's model about what may be lasting; and shows what memory has on it.
+"""Answers a prompt: obeys what the person orders, and says so; asks the agent's model about what
+may be lasting, and what may no longer hold; and shows what memory has on it. Nothing but an order
+changes memory.
 
 Each order ends in kept, refused with the reason, or waiting (`orders`).
 """
@@ -16,9 +17,10 @@ from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.hooks.orders import (
     LEAST_LASTING,
     MAY_BE_SECRET,
-    Order,
+    OldValue,
     WaitingOrder,
     find_old_value,
+    first_clause,
     lasting_probability,
     read_orders,
     refuse_credential,
@@ -37,8 +39,8 @@ from nuggets.interfaces.hooks.prompt_context import (
 from nuggets.interfaces.hooks.shown_memories import prompts_of, safe_line, shown_notes
 from nuggets.interfaces.prompt_quoting import remove_fenced
 from nuggets.language.languages import stems
-from nuggets.language.text import estimate_tokens, fold_case, one_line, shorten, tokens, words
-from nuggets.language.word_lists import stances
+from nuggets.language.text import estimate_tokens, fold_case, one_line, shorten, tokens
+from nuggets.language.word_lists import idle_words, stances
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.session_notes import session_note_id
 
@@ -53,7 +55,10 @@ TITLE_CHARACTERS = 60
 TEXT_SHOWN = 120
 LINE_TOKENS = 60  # of the line that asks the model
 CANDIDATES = 3  # memories that it names
+TITLE_NAMED, TEXT_NAMED = 30, 60  # characters of each
 ASK = "Memory: if this is lasting (rule, wish, fact, correction), store it"
+ASK_OUTDATED = f"{ASK}; only then edit or supersede (edit_note) what no longer holds"
+KEPT_ASK = "Memory: kept; supersede (edit_note) lasting notes only if they no longer hold"
 SECRET_ASK = "Memory: not kept, it may hold a credential; if it holds none, store it (remember)."
 FORGET_ASK = "Memory: lasting notes that the person may want forgotten"
 
@@ -85,10 +90,7 @@ def answer_prompt(
     if orders is None:
         own = map(refuse_credential, read_orders(event.prompt))
         orders = [WaitingOrder(order, "", "") for order in own]
-    asked = "".join(ask_about_order(shelf, one.order) for one in orders)
     done = obey(shelf, orders)
-    if not orders:
-        done = [replace_outdated(shelf, event.prompt)]
     receipts = [receipt for one in done for receipt in one.receipts]
     said = frozenset(one.kept for one in done)
     say.hold("", "\n".join(receipts))
@@ -97,12 +99,11 @@ def answer_prompt(
         say.hold(context, "\n".join(receipts))
 
     context, entry = _user_prompt(shelf, event, entries, compare, hold, said, counts=not receipts)
-    if not orders and not receipts:
-        asked = ask_model(shelf, event.prompt)
+    asked = [one.asked for one in done] if orders else [ask_model(shelf, event.prompt)]
     record(entry)
     if receipts:  # the person said it in this session: nobody has to be told that it changed
         record({"shown": list(shown_notes([*entries, entry])), "at": times.now()})
-    context = "\n".join(filter(None, [context, asked]))
+    context = "\n".join(filter(None, [context, *asked]))
     return context, "\n".join([*receipts, *news(shelf)])
 
 
@@ -151,10 +152,11 @@ def news(shelf: "NuggetShelf") -> list[str]:
 
 
 class Done(NamedTuple):
-    """What became of what a person said."""
+    """What became of an order."""
 
     receipts: tuple[str, ...] = ()
     kept: str = ""  # the id of what is stored
+    asked: str = ""  # what is left to the agent's model
 
 
 def obey(shelf: "NuggetShelf", waiting: Sequence[WaitingOrder]) -> list[Done]:
@@ -174,18 +176,15 @@ def take_in_waiting(shelf: "NuggetShelf", directory: str) -> list[str]:
 def _obey(shelf: "NuggetShelf", waiting: WaitingOrder) -> Done:
     order = waiting.order
     if order.refusal:
-        return _refuse(order.refusal)
+        asked = SECRET_ASK if order.refusal == MAY_BE_SECRET else ""
+        return _refuse(order.refusal)._replace(asked=asked)
     if order.kind == "forget":
-        return _forget(shelf, order)
-    old = _replaced_by(shelf, order.text, is_order=True)
-    return _keep(shelf, order.text, waiting.folder, old)
-
-
-def replace_outdated(shelf: "NuggetShelf", prompt: str) -> Done:
-    """Replace the memory whose value a prompt says no longer holds, if it is plain which one."""
-    stated = find_old_value(prompt)
-    old = _replaced_by(shelf, stated.statement) if stated else None
-    return _keep(shelf, stated.statement, "", old) if stated and old else Done()
+        return _forget(shelf, order.text)
+    meant, others = _find_outdated(shelf, find_old_value(order.text))
+    if len(meant) == 1:
+        return _keep(shelf, order.text, waiting.folder, meant[0])
+    done = _keep(shelf, order.text, waiting.folder, None)
+    return done._replace(asked=_line(KEPT_ASK, [*meant, *others])) if done.kept else done
 
 
 def _keep(shelf: "NuggetShelf", text: str, folder: str, old: MemoryNote | None) -> Done:
@@ -234,21 +233,29 @@ def title_of(text: str) -> str:
     return short[:1].upper() + short[1:]
 
 
-def _replaced_by(shelf: "NuggetShelf", text: str, *, is_order: bool = False) -> MemoryNote | None:
-    """The one memory that has the value of which a statement says that it no longer holds. Of
-    several, or without an order ("use a map instead of a list here"), the one whose title it names
-    too; a number is that of many things, so all of the title; None in doubt."""
-    stated = find_old_value(text)
+def _find_outdated(
+    shelf: "NuggetShelf", stated: OldValue | None
+) -> tuple[list[MemoryNote], list[MemoryNote]]:
+    """The memories that have the value of which a statement says that it no longer holds: those
+    whose subject it names too, and the others."""
     if stated is None:
-        return None
+        return [], []
     near = _find_near(shelf, stated.statement, stated.old)
     having = [note for note in near if says(note, stated.old)]
-    said = set(telling_words(stated.statement))
+    meant = [note for note in having if _names_subject(stated, note)]
+    return meant, [note for note in having if note not in meant]
+
+
+def _names_subject(stated: OldValue, note: MemoryNote) -> bool:
+    """Does a statement name what the title says beside the old value? A number is that of many
+    things, so all of it."""
+    said, old, title = (
+        set(stems(telling_words(text))) for text in (stated.statement, stated.old, note.title)
+    )
+    subject = title - old
     if stated.old[:1].isdigit():
-        having = [note for note in having if said.issuperset(telling_words(note.title) or [""])]
-    elif len(having) > 1 or not is_order:
-        having = [note for note in having if not said.isdisjoint(telling_words(note.title))]
-    return having[0] if len(having) == 1 else None
+        return bool(subject) and subject <= said
+    return not subject.isdisjoint(said)
 
 
 def _find_near(shelf: "NuggetShelf", *texts: str) -> list[MemoryNote]:
@@ -257,30 +264,30 @@ def _find_near(shelf: "NuggetShelf", *texts: str) -> list[MemoryNote]:
     return list({note.id: note for note in found}.values())
 
 
-def _forget(shelf: "NuggetShelf", order: Order) -> Done:
-    """Archive the one memory that is plainly meant."""
-    meant = meant_to_forget(shelf, order.text)
-    if not _is_plain(order.text, meant):
+def _forget(shelf: "NuggetShelf", what: str) -> Done:
+    """Archive the one memory that is named, if nothing else is said; else ask the model."""
+    named = [note for note in _find_near(shelf, what) if _is_named(what, note)]
+    if len(named) != 1:
+        meant = named or meant_to_forget(shelf, first_clause(what))
         how = "which memory is meant is not plain" if meant else "memory has nothing on it"
-        return Done((f"Nuggets: not forgotten: {how}: {one_line(order.text, TEXT_SHOWN)}",))
-    shelf.delete_note(meant[0].id)
-    text = one_line(f"{meant[0].title}: {meant[0].content}", TEXT_SHOWN)
+        receipt = f"Nuggets: not forgotten: {how}: {one_line(what, TEXT_SHOWN)}"
+        return Done((receipt,), asked=_line(FORGET_ASK, meant))
+    shelf.delete_note(named[0].id)
+    text = one_line(f"{named[0].title}: {named[0].content}", TEXT_SHOWN)
     return Done((f"Nuggets: archived: {text}{_undo(shelf)}",))
 
 
-def _is_plain(what: str, meant: Sequence[MemoryNote]) -> bool:
-    """Is it one memory that has all that is said, whose whole title is said, and that does not
-    negate it? "The production host" is not `staging host`, nor "we deploy on Fridays" the rule
-    against it."""
-    if len(meant) != 1 or shares_said(what, meant) != [1.0]:
-        return False
-    title, content = meant[0].title, meant[0].content
-    has_title = set(stems(words(title))) <= set(stems(words(what)))
-    return has_title and _negates(f"{title} {content}") == _negates(what)
-
-
-def _negates(text: str) -> bool:
-    return not stances()["negations"].isdisjoint(map(fold_case, tokens(text)))
+def _is_named(what: str, note: MemoryNote) -> bool:
+    """Is it the memory's title, or its text, or both, with no other word than an article and the
+    name of its nugget? "The barn paint for now" is not only the `barn paint`."""
+    said, nugget, title, content = (
+        stems(map(fold_case, tokens(text)))
+        for text in (what, note.nugget_name, note.title, note.content)
+    )
+    named = [title, content, [*title, *content]]
+    named += [[*nugget, *terms] for terms in named]
+    has_article = not (idle_words() - stances()["negations"]).isdisjoint(said[:1])
+    return said in named or (has_article and said[1:] in named)
 
 
 def meant_to_forget(shelf: "NuggetShelf", what: str) -> list[MemoryNote]:
@@ -297,7 +304,7 @@ def meant_to_forget(shelf: "NuggetShelf", what: str) -> list[MemoryNote]:
 
 def ask_model(shelf: "NuggetShelf", prompt: str) -> str:
     """The line that leaves it to the model whether a prompt states something lasting, with the
-    memories that it may replace; "" if nothing speaks for it."""
+    memories that may then no longer hold; "" if nothing speaks for it."""
     text = " ".join(statements(prompt))
     if not text:
         return ""
@@ -306,43 +313,26 @@ def ask_model(shelf: "NuggetShelf", prompt: str) -> str:
         return ""  # whatever memory has on it
     near = rank_memories(shelf, text)
     about = near[0].probability if near else 0.0
-    notes = [one.note for one in near]
-    if stated:
-        notes = list({n.id: n for n in (*notes, *_find_near(shelf, stated.old))}.values())
-    outdated = [note for note in notes if stated and says(note, stated.old)]
-    if not outdated and lasting_probability(prompt, about) < LEAST_LASTING:
+    meant, others = _find_outdated(shelf, stated)
+    if not (meant or others) and lasting_probability(prompt, about) < LEAST_LASTING:
         return ""
-    return _line(ASK, [*outdated, *(note for note in notes if note not in outdated)])
+    notes = {note.id: note for note in (*meant, *others, *(one.note for one in near))}
+    return _line(ASK_OUTDATED, notes.values()) or f"{ASK}."
 
 
-def ask_about_order(shelf: "NuggetShelf", order: Order) -> str:
-    """The line that asks which of several memories is to be forgotten, or whether what names a
-    secret holds one; "" if it is plain."""
-    if order.refusal == MAY_BE_SECRET:
-        return SECRET_ASK
-    meant = meant_to_forget(shelf, order.text) if order.kind == "forget" else []
-    is_plain = _is_plain(order.text, meant)
-    return _line(FORGET_ASK, meant, before=":", after="") if meant and not is_plain else ""
-
-
-def _line(
-    ask: str,
-    notes: Iterable[MemoryNote],
-    *,
-    before: str = "; it may replace",
-    after: str = " (edit_note)",
-) -> str:
-    """The question with as many memories as there is room for."""
-    now, named = times.now(), []
-    for note in islice(notes, CANDIDATES):
-        age = times.age(note.updated_at, now)
-        named.append(f"{note.id} {safe_line(note.title, 30)} ({age})")
-    while named:
-        line = f"{ask}{before} {', '.join(named)}{after}."
-        if estimate_tokens(line) <= LINE_TOKENS:
-            return line
-        named.pop()
-    return f"{ask}." if ask == ASK else ""
+def _line(ask: str, notes: Iterable[MemoryNote]) -> str:
+    """The question with as many memories as there is room for, the first ones with their texts; ""
+    if there is none."""
+    some = list(islice(notes, CANDIDATES))
+    names = [f"{note.id} {safe_line(note.title, TITLE_NAMED)}" for note in some]
+    texts = [f": {safe_line(note.content, TEXT_NAMED)}" for note in some]
+    for count in range(len(names), 0, -1):
+        for told in range(count, -1, -1):
+            named = map(str.__add__, names[:count], texts[:told] + [""] * count)
+            line = f"{ask}: {', '.join(named)}."
+            if estimate_tokens(line) <= LINE_TOKENS:
+                return line
+    return ""
 
 
 def _refuse(reason: str) -> Done:
