@@ -203,7 +203,7 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
     ),
     "language/repository_references.py": (repository_references.read_references,),
     "language/text.py": (text.words, text.tokens, text.fold_case, text.plain, text.visible),
-    "maintenance/reflection/__init__.py": (
+    "maintenance/reflection/archiving_tidying_tagging.py": (
         lambda words: archiving_tidying_tagging.tidy(_note(f"{words}\n{words}")),
         _tag,
     ),

@@ -4,9 +4,9 @@ and which notes need that most.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from nuggets.domain.limits import TAG_CHARACTERS, TAGS
 from nuggets.domain.marks import RejectedChange
@@ -99,6 +99,7 @@ def _without_repetition(content: str) -> str:
     line that indented lines follow stays, or these would belong to another one.
     """
     lines = content.split("\n")
+    joining = cache(lambda: stop_words(text_language(content)))  # of a long text this takes long
     lines_kept: list[str] = []
     section: set[str] = set()
     above = ""
@@ -108,7 +109,7 @@ def _without_repetition(content: str) -> str:
         if not is_code and _begins_section(line, below):
             section = set()
         follows_itself = line == above and bool(_WORDS.fullmatch(line))
-        is_repeated = follows_itself or (line in section and _is_statement(line, content))
+        is_repeated = follows_itself or (line in section and _is_statement(line, joining))
         before = lines[number - 2] if number > 1 else ""
         is_answer = before.endswith(QUESTION_MARKS)
         is_led_to = [before] == lines_kept[-1:] and _leads_to(before, line)
@@ -135,8 +136,10 @@ def _leads_to(before: str, line: str) -> bool:
     return is_plain and line.endswith(SENTENCE_MARKS)
 
 
-def _is_statement(line: str, content: str) -> bool:
-    text = _ITEM.sub("", line, count=1)
+def _is_statement(line: str, joining: Callable[[], frozenset[str]]) -> bool:
+    """`joining`: the words of the language that join others."""
+    mark = _ITEM.match(line)
+    text = line[mark.end() :] if mark else line
     said = list(all_words(text))
     if _SENTENCE.fullmatch(line):
         return len(said) > 1  # "Yes." may answer anything
@@ -145,7 +148,7 @@ def _is_statement(line: str, content: str) -> bool:
     is_worded = (
         text[:1] != text[:1].lower()
         or any(map(is_unspaced, said))
-        or not stop_words(text_language(content)).isdisjoint(said)
+        or not joining().isdisjoint(said)
     )
     is_long = len(said) >= STATEMENT_WORDS
     return is_long and is_worded and bool(_WORDS_AND_NUMBERS.fullmatch(line))
