@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
@@ -79,6 +80,7 @@ def run_in_terminal(
     waiting = dict(answers or {})
     child, terminal = pty.fork()
     if child == 0:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a job in the background inherits: ignored
         os.environ.update({"TERM": "xterm", **env})
         os.execv(sys.executable, [*COMMAND, *arguments])
     seen = b""
