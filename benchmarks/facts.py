@@ -23,7 +23,7 @@ from benchmarks.__main__ import line
 from benchmarks.indexed import IndexedFacts
 from nuggets import NuggetShelf
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
-from nuggets.facts import page_size
+from nuggets.facts.capacity import page_size
 from nuggets.facts.fhrr import seed_from_text
 from nuggets.facts.memory_banks import Banks
 from nuggets.language.text import fold_case

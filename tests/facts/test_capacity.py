@@ -1,7 +1,7 @@
 import pytest
 
 from nuggets.domain.records import NoteKind, NuggetConfig
-from nuggets.facts import capacity, nugget_status, page_size
+from nuggets.facts.capacity import capacity, nugget_status, page_size
 
 DEFAULT = NuggetConfig("project")
 

@@ -11,7 +11,7 @@ from example_counts import example_count
 from fact_oracle import fact_note
 from fact_shelf import FactShelf
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig, RecallResult, Touch
-from nuggets.facts import page_size
+from nuggets.facts.capacity import page_size
 from nuggets.facts.decode_cache import BUILT_NUGGETS
 
 SMALL = NuggetConfig("project", dims=1024)  # pages of four facts

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import fact_oracle
 from example_counts import example_count
 from nuggets.domain.records import NuggetConfig
-from nuggets.facts import page_size
+from nuggets.facts.capacity import page_size
 from nuggets.facts.fhrr import seed_from_text
 from nuggets.facts.memory_banks import Banks
 

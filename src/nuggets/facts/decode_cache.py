@@ -12,7 +12,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.records import NuggetConfig
-from nuggets.facts import page_size
+from nuggets.facts.capacity import page_size
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from nuggets.domain.records import (
     NuggetConfig,
     RecallResult,
 )
-from nuggets.facts import page_size
+from nuggets.facts.capacity import page_size
 from nuggets.facts.decode_cache import DecodeCache, Page
 from nuggets.facts.key_match import KeyMatch, Question, find_matches
 from nuggets.facts.key_table import Candidate, KeyTable, Replaced

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from nuggets.domain.records import NuggetConfig
-from nuggets.facts import page_size
+from nuggets.facts.capacity import page_size
 from nuggets.facts.fhrr import (
     Verdict,
     corvacs_lite,

@@ -66,7 +66,7 @@ from nuggets.domain.visibility import (
     visible_projects,
 )
 from nuggets.errors import Ambiguous, InvalidInput, NotFound, NuggetsError, StoreError
-from nuggets.facts import nugget_status
+from nuggets.facts.capacity import nugget_status
 from nuggets.filesystem.atomic_files import read_if_plain
 from nuggets.filesystem.current_project import (
     checkout_root,

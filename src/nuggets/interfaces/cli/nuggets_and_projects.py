@@ -18,7 +18,7 @@ from nuggets.domain.records import (
     ProjectStatus,
 )
 from nuggets.errors import Conflict, InvalidInput, NuggetsError
-from nuggets.facts import NEARLY_FULL
+from nuggets.facts.capacity import NEARLY_FULL
 from nuggets.filesystem.current_project import SHARED_FOLDER, name_of, root_of
 from nuggets.interfaces import json_responses, pluralize
 from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
