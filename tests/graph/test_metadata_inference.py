@@ -13,6 +13,7 @@ from nuggets.operations.metadata_inference import (
     infer_metadata,
     scope_and_rest,
 )
+from nuggets.shelf import NuggetShelf
 
 
 def infer(
@@ -379,6 +380,36 @@ def test_what_a_scope_implied_follows_a_new_scope() -> None:
         "session:current",
         "temporary",
     )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "scope", "stability"),
+    [
+        ("tmp deploy host", "deploy host", "user", "durable"),
+        ("deploy host", "scratch deploy host", "user", "temporary"),
+        ("session: db name", "db name", "user", "durable"),
+        ("db name", "session: db name", "session", "temporary"),
+        ("project: api base", "user: api base", "user", "durable"),
+        ("api base", "api base url", "user", "durable"),
+    ],
+)
+def test_what_a_name_implied_follows_a_new_name(
+    shelf: NuggetShelf, old: str, new: str, scope: str, stability: str
+) -> None:
+    fact = shelf.remember("facts", old, "10.0.0.7")
+
+    renamed = shelf.edit_note(fact.id, title=new)
+
+    assert (renamed.scope, renamed.stability) == (scope, stability)
+    assert f"scope:{scope}" in renamed.tags
+
+
+def test_what_was_said_of_a_memory_stays_when_it_is_renamed(shelf: NuggetShelf) -> None:
+    fact = shelf.remember("facts", "host", "10.0.0.7", stability="temporary", type="style")
+
+    renamed = shelf.edit_note(fact.id, title="deploy host")
+
+    assert (renamed.stability, renamed.type) == ("temporary", "style")
 
 
 def test_what_was_said_otherwise_stays_when_the_scope_changes() -> None:

@@ -164,7 +164,7 @@ def test_tags_follow_the_metadata_and_a_persons_tags_stay() -> None:
 def test_current_metadata_survive_words_that_would_mean_others() -> None:
     note = sample(title="editor")
 
-    after = edit_note(note, now=LATER, title="project: tmp file", tags=["preferences"])
+    after = edit_note(note, now=LATER, title="project file", tags=["preferences"])
 
     assert after.metadata == note.metadata
 

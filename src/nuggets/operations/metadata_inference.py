@@ -86,18 +86,27 @@ def infer_metadata(
     given: GraphNoteMetaInput,
     current: NoteMetadata | None,
     default_scope: MemoryScope = "user",
+    renamed: str | None = None,
 ) -> NoteMetadata:
     """All metadata of a memory; `given` must have passed `check_metadata`.
 
     `default_scope`: the scope of what nothing says to be anybody's: the user's, or the project's
-    for what is learnt at work in it.
+    for what is learnt at work in it. `renamed`: the new key or title of one that has `current`.
     """
-    prefix, bare = scope_and_rest(key_or_title)
     own = frozenset(own_tags(tags, nugget))
-    clues = _Clues(prefix, bare, _tokens(key_or_title), own, fold_case(nugget), kind, content)
+
+    def clues_of(name: str) -> _Clues:
+        prefix, bare = scope_and_rest(name)
+        return _Clues(prefix, bare, _tokens(name), own, fold_case(nugget), kind, content)
+
+    clues = clues_of(key_or_title)
     if current is not None:
+        now = clues if renamed is None else clues_of(renamed)
+        scope = given.scope or current.scope
+        if given.scope is None and now.scope != clues.scope:
+            scope = _scope(now, default_scope)
+        kept = _follow(current, clues, now, scope)
         explicit = {field: getattr(given, field) for field in NoteMetadata._fields}
-        kept = current if given.scope is None else _follow_scope(current, given.scope, clues)
         return kept._replace(**{f: value for f, value in explicit.items() if value is not None})
     scope = given.scope or _scope(clues, default_scope)
     type_ = given.type or _type(clues, scope)
@@ -112,16 +121,21 @@ def infer_metadata(
     )
 
 
-def _follow_scope(current: NoteMetadata, scope: MemoryScope, clues: _Clues) -> NoteMetadata:
-    """What the old scope implied is now what the new one implies: else what is moved to a session
-    would be promoted."""
+def _follow(
+    current: NoteMetadata, before: _Clues, now: _Clues, scope: MemoryScope
+) -> NoteMetadata:
+    """What the old scope and name implied is now what the new ones imply: else what is moved to a
+    session would be promoted, and what is no longer called "tmp" archived."""
     old = current.scope
+    if (scope, now) == (old, before):
+        return current
     is_implied = current.subject == SUBJECTS[old]
     return current._replace(
         subject=SUBJECTS[scope] if is_implied else current.subject,
-        type=_type(clues, scope) if current.type == _type(clues, old) else current.type,
-        stability=_stability(clues, scope)
-        if current.stability == _stability(clues, old)
+        scope=scope,
+        type=_type(now, scope) if current.type == _type(before, old) else current.type,
+        stability=_stability(now, scope)
+        if current.stability == _stability(before, old)
         else current.stability,
     )
 

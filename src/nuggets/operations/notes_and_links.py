@@ -305,8 +305,11 @@ def edit_note(
     project; always onwards, for it tells versions apart. Hiding, links, hits and access leave it.
     """
     given = check_metadata(given)
+    name = note.title if title is None else _checked_name(note.kind, title)
     metadata = infer_metadata(
-        note.title, note.content, note.tags, note.nugget_name, note.kind, given, note.metadata
+        *(note.title, note.content, note.tags, note.nugget_name, note.kind, given, note.metadata),
+        default_scope="project" if note.project else "user",
+        renamed=name,
     )
     if note.stability_given and given.stability is None:
         metadata = metadata._replace(stability=note.stability)
@@ -314,7 +317,7 @@ def edit_note(
     # the times of another text do not hold for a new one
     start, end = (note.valid_from, note.valid_until) if text == note.content else (None, None)
     after = note._replace(
-        title=note.title if title is None else _checked_name(note.kind, title),
+        title=name,
         content=text,
         project=note.project if given.project is None else given.project,
         **metadata._asdict(),
