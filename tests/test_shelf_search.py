@@ -233,3 +233,13 @@ def test_whoever_has_not_heard_of_a_purge_keeps_nothing_of_it(tmp_path: Path) ->
 
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert [path for path in files if b"sesame" in path.read_bytes()] == []
+
+
+def test_a_fact_that_recall_doubts_is_no_clear_answer(shelf: NuggetShelf) -> None:
+    shelf.remember("people", "landlord phone number", "030 111")
+
+    doubted = shelf.search_notes("what is my phone number")
+    clear = shelf.search_notes("the phone number of the landlord")
+
+    assert [result.clear_answer for result in doubted] == [False]
+    assert [result.clear_answer for result in clear] == [True]

@@ -51,7 +51,7 @@ class KeyFit(NamedTuple):
     missing: tuple[str, ...]  # words of the question that the key lacks
     negation: str = ""  # that only the key has
     swapped: tuple[str, ...] = ()  # two words of the question that change places in the key
-    unasked: tuple[str, ...] = ()  # words of the key that the question lacks, if it lacks half
+    unasked: tuple[str, ...] = ()  # words of the key that the question lacks
     # words of the question, misspelt or other ones than the words of the key that they stand for
     read_as: tuple[tuple[str, str], ...] = ()
 
@@ -201,14 +201,14 @@ def fit_key(
         slips / weight,
     )
     lacked = dict.fromkeys([question.words[i] for i in sorted(missing)])  # each once
-    unasked = tuple(key_words[j] for j in telling if j not in meant)
+    unasked = tuple(key_words[j] for j in telling if j not in meant and j != only_known)
     stood_for = [((question.words[i], key_words[j]), share) for j, (i, share) in pairs.items()]
     return KeyFit(
         features,
         tuple(word for word in lacked if word not in covered),
         "" if only_known is None else key_words[only_known],
         tuple(question.words[i] for i in swapped),
-        unasked if 2 * len(unasked) >= len(telling) else (),
+        unasked,
         tuple(pair for pair, share in stood_for if share or pair in question.other_words),
     )
 

@@ -121,9 +121,7 @@ def infer_metadata(
     )
 
 
-def _follow(
-    current: NoteMetadata, before: _Clues, now: _Clues, scope: MemoryScope
-) -> NoteMetadata:
+def _follow(current: NoteMetadata, before: _Clues, now: _Clues, scope: MemoryScope) -> NoteMetadata:
     """What the old scope and name implied is now what the new ones imply: else what is moved to a
     session would be promoted, and what is no longer called "tmp" archived."""
     old = current.scope

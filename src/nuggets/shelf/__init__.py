@@ -706,6 +706,11 @@ class NuggetShelf:
             most = max(limit, RESULTS_COMPARED)
             results = self._find_notes(query, most, combined, by_meaning=True)
             marked = mark_clear_answer(query, results, self.project)[:limit]
+            first = marked[0] if marked else None
+            if first is not None and first.clear_answer and first.note.kind == "fact":
+                fact = self._find_fact(query, combined.nugget)  # what it doubts is not clear here
+                is_doubted = fact.note_id == first.note.id and not fact.is_clear
+                marked[0] = first._replace(clear_answer=not is_doubted)
             return self._count_answer(marked, session)
 
     def _find_notes(
