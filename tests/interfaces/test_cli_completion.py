@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from command_line import COMMAND, Nuggets
-from nuggets.domain.records import STABILITIES
+from nuggets.domain.records import KINDS, STABILITIES
 from nuggets.interfaces.cli import GROUPS, MODULES
 from nuggets.maintenance.export_and_backup import FORMS
 
@@ -210,7 +210,7 @@ def test_bash_keeps_words_together_and_runs_none_of_them(nuggets: Nuggets) -> No
 def test_the_values_of_options_are_offered(complete: Complete) -> None:
     assert complete("note", "add", "n", "t", "--stability", "") == set(STABILITIES)
     assert complete("note", "list", "--kind", "f") == {"fact"}
-    assert complete("mcp", "--tools", "=", "") == {"few", "all"}
+    assert complete("note", "list", "--kind", "=", "") == set(KINDS)
     assert complete("config", "set", "promote") == {"promote_after"}
     assert complete("config", "") == {"set", "unset"}
 

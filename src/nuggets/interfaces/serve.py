@@ -1,13 +1,11 @@
 """One process for people and agents: REST, the page, MCP over HTTP, and the daily reflection; and
-where it listens, how long and how many it lets wait."""
+where it listens, and how many it lets wait."""
 
-import asyncio
 import ipaddress
 import logging
 import os
 import secrets
 import socket
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -26,12 +24,7 @@ from nuggets.filesystem.shelf_location import DEFAULT_DIRECTORY, directory_of
 from nuggets.interfaces.hook_endpoint import HookEndpoint
 from nuggets.interfaces.request_shelf import Team, is_still_member, member_of_request
 from nuggets.interfaces.rest import application
-from nuggets.interfaces.rest.guard import (
-    Access,
-    MemberAccess,
-    RateLimit,
-    error_response,
-)
+from nuggets.interfaces.rest.guard import Access, error_response
 from nuggets.interfaces.scheduler import Heartbeat
 from nuggets.remote import HOOK_PATH
 from nuggets.settings import Settings
@@ -124,90 +117,29 @@ def _bind(host: str, port: int | None) -> socket.socket:
 
 
 class LimitedConnection(H11Protocol):
-    """A connection that must soon say what it wants.
+    """One of a bounded number of connections: if too many are open, the one that has kept us
+    waiting for the longest makes room, so that silent and slow ones shut nobody out."""
 
-    A request that is not there in time ends it. If too many are open, the one that has said nothing
-    for the longest time makes room, so that silent ones shut nobody out.
-    """
-
-    head_seconds = 10.0  # for a request without its body; as nginx and Apache, rounded down
-    body_seconds = 60.0  # for a body: 4 MB, the largest, on a line of half a megabit a second
     most = 500  # open at once: half of the descriptors that a process usually has
 
-    _awaited = ""
-    _timer: asyncio.TimerHandle | None = None
     _since = 0.0
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._since = self.loop.time()
         if len(self.connections) > self.most:
-            self._make_room()
-        self._limit_wait()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self._limit_wait()
+            others = [other for other in self.connections if isinstance(other, LimitedConnection)]
+            waiting = [other for other in others if other._is_awaited()]
+            min(waiting, key=lambda other: other._since, default=self).transport.abort()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
         self._since = self.loop.time()
-        self._limit_wait()
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
-        self._set_timer(None)
-
-    def _awaits(self) -> str:
-        """What the client has yet to send, if anything."""
-        if self.transport.is_closing():
-            return ""
-        if self.cycle is None or self.cycle.response_complete:
-            return "head"
-        return "body" if self.cycle.more_body else ""
-
-    def _limit_wait(self) -> None:
-        """Begin to wait for the next part; pieces of the same part give no more time."""
-        awaited = self._awaits()
-        if awaited != self._awaited:
-            self._awaited = awaited
-            seconds = {"head": self.head_seconds, "body": self.body_seconds, "": None}[awaited]
-            self._set_timer(seconds)
-
-    def _set_timer(self, seconds: float | None) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        wait = None if seconds is None else self.loop.call_later(seconds, self.transport.abort)
-        self._timer = wait
-
-    def _make_room(self) -> None:
-        self.logger.warning("%d connections are open; silent ones are closed", self.most)
-        others = [other for other in self.connections if isinstance(other, LimitedConnection)]
-        silent = [other for other in others if other._awaits() == "head"]
-        min(silent, key=lambda other: other._since, default=self).transport.abort()
-
-
-class OnceAMinute(logging.Filter):
-    """Lets each message through once a minute: a flood of requests must not fill the disk."""
-
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        super().__init__()
-        self._now = now
-        self._told: dict[str, float] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Is it the first of its kind in a minute?"""
-        now, kind = self._now(), str(record.msg)
-        if now - self._told.get(kind, now - 60) < 60:
-            return False
-        self._told = {k: at for k, at in self._told.items() if now - at < 60} | {kind: now}
-        return True
-
-
-def limit_log() -> None:
-    """What any client can cause to be logged, at most once a minute."""
-    for name in ("uvicorn.error", "asyncio"):
-        logging.getLogger(name).addFilter(OnceAMinute())
+    def _is_awaited(self) -> bool:
+        """Has the client yet to send something?"""
+        is_idle = self.cycle is None or self.cycle.response_complete
+        return not self.transport.is_closing() and (is_idle or self.cycle.more_body)
 
 
 # --- serving --------------------------------------------------------------------------------------
@@ -224,19 +156,13 @@ CLOSING_SECONDS = 2  # that an answer under way gets when the server ends
 def serve(
     shelf: NuggetShelf,
     address: Address,
-    access: Access | MemberAccess | None = None,
+    access: Access | None = None,
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve until a signal ends it. If the shelf has members, only they may ask."""
     shelf.load_all()  # a problem of the store is reported before the server listens
     team = Team(shelf) if shelf.is_team else None
-    if team is not None:
-        settings = shelf.settings
-        rate_limit = RateLimit(
-            requests=settings["member_requests"], kilobytes=settings["member_kilobytes"]
-        )
-        access = MemberAccess(team, rate_limit)
-    if access is None and address.is_for_others:
+    if access is None and team is None and address.is_for_others:
         raise InvalidInput("an address that others can reach needs a token")
     server: uvicorn.Server
     mounts, running = _companions(shelf, team)
@@ -254,7 +180,7 @@ def serve(
     app = application(
         shelf,
         is_ours=address.is_ours,
-        access=access,
+        access=team or access,
         stopping=lambda: server.should_exit,  # open event streams would keep it running
         mounts=mounts,
         lifespan=lifespan,
@@ -262,7 +188,7 @@ def serve(
     server = uvicorn.Server(
         uvicorn.Config(
             app,
-            log_level="warning",
+            log_level="error",  # not what a client sends: a flood of it must not fill the disk
             access_log=False,
             server_header=False,
             proxy_headers=False,
@@ -272,7 +198,7 @@ def serve(
             timeout_graceful_shutdown=CLOSING_SECONDS,
         )
     )
-    limit_log()
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # for the same reason
     with suppress(KeyboardInterrupt):
         server.run(sockets=[address.socket])
 

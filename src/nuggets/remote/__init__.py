@@ -22,7 +22,6 @@ from nuggets.errors import (
     NotFound,
     NuggetsError,
     SettingsError,
-    StoreBusy,
     StoreError,
     opened_before_fork,
 )
@@ -38,7 +37,8 @@ TOKEN_FILE = "token"
 LONGEST_TOKEN = 4096  # characters: what other servers allow for a header; ours have 50
 AWAY_SECONDS = 10.0  # that a process does not try again after it waited in vain
 _away: dict[ServerUrl, float] = {}  # until when
-_AWAY = (502, 503, 504)  # what a proxy says of a server behind it that does not run
+# what a proxy says of a server behind it that does not run, and of a client that asks too often
+_AWAY = (429, 502, 503, 504)
 _BY_CODE: Mapping[str, type[NuggetsError]] = {
     "invalid_input": InvalidInput,
     "not_found": NotFound,
@@ -134,9 +134,6 @@ class ServerCalls:
                 f"{self.url.text} runs a version of Nuggets that serves no shelves to other "
                 "machines; update Nuggets there"
             )
-        if status == 429:
-            return StoreBusy(f"{self.url.text}: {message}")
-
         kind = ERRORS.get(str(error.get("type"))) or _BY_CODE.get(str(error.get("code")))
         return kind(message) if kind else StoreError(f"{self.url.text}: {message}")
 

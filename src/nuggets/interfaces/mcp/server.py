@@ -1,36 +1,28 @@
 """The MCP server. It answers the handshake before it opens the shelf."""
 
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import anyio
 import anyio.to_thread
 import mcp_types as types
 from mcp.server.lowlevel import Server
-from mcp.shared.exceptions import MCPError
 
 from nuggets import __version__
 from nuggets.domain import times
 from nuggets.domain.codec import json_name
-from nuggets.errors import InvalidInput, NotFound, NuggetsError
+from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.hook_files import log_problem, recorded_session
 from nuggets.filesystem.shelf_location import directory_of, is_database, is_server
 from nuggets.interfaces.mcp import read_tools, write_tools
-from nuggets.interfaces.mcp.tools_and_resources import (
+from nuggets.interfaces.mcp.tool_definition import (
     INSTRUCTIONS,
-    MARKDOWN,
-    MEMORY,
-    NOTE,
-    PROMPTS,
-    SESSIONS,
     RepairedMessages,
     Tool,
     ToolCall,
     answer_to_protocol,
-    prompt_text,
     refusal,
-    resource_text,
     tool_to_protocol,
     tools_of,
 )
@@ -49,17 +41,11 @@ PROJECT_KEY = "nuggets/project"  # in `_meta`: the project that the client works
 OPENING_SECONDS = 1.0  # the handshake comes first
 LOOKING_SECONDS = 60.0  # between two looks for a shelf, one call of stat each
 PROGRESS_SECONDS = 2.0  # between two notifications to a client that waits
-WRITES_KNOWN = 1000  # only the session's last ones are kept
 
-# Few tools are offered, because their descriptions fill every conversation; all with `--tools all`.
-ONLY_IF_ALL = ("list_notes", "merge_notes", "undo", "promote")
-_TOOLS = tools_of(read_tools, write_tools)
-FEW_TOOLS = tuple(tool for tool in _TOOLS if tool.name not in ONLY_IF_ALL)
-ALL_TOOLS = (*FEW_TOOLS, *(tool for tool in _TOOLS if tool.name in ONLY_IF_ALL))
+# Few, because their descriptions fill every conversation.
+TOOLS = tools_of(read_tools, write_tools)
 
 T = TypeVar("T")
-Handlers = dict[str, Any]
-"""Handlers by the name of the SDK's argument."""
 
 
 class Companion(Protocol):
@@ -92,7 +78,6 @@ class ServerContext:
         self._calls_at_once = calls_at_once
         self._own_session = f"mcp-{os.urandom(6).hex()}"
         self.closing = False
-        self._writers: dict[tuple[int, str], None] = {}  # revisions and by whom, the oldest first
 
     def shelf(self) -> "NuggetShelf":
         if self._shelf is None:
@@ -148,15 +133,6 @@ class ServerContext:
             configured or recorded_session(self.settings["dir"], os.getppid()) or self._own_session
         )
 
-    def revisions_of(self, writer: str) -> set[int]:
-        """The revisions that this client made in this session."""
-        return {revision for revision, by in list(self._writers) if by == writer}
-
-    def record_write(self, writer: str, revision: int) -> None:
-        self._writers[revision, writer] = None
-        if len(self._writers) > WRITES_KNOWN:
-            del self._writers[next(iter(self._writers))]
-
     def close(self) -> None:
         self.closing = True
         if self._companion is not None:
@@ -165,23 +141,14 @@ class ServerContext:
             self._shelf.close()
 
 
-def build_server(context: ServerContext, tools: Sequence[Tool] = FEW_TOOLS) -> Server[Any]:
+def build_server(context: ServerContext, tools: Sequence[Tool] = TOOLS) -> Server[Any]:
     """The server on any transport; whoever runs it closes the context afterwards."""
-    return Server(
-        "nuggets",
-        version=__version__,
-        title="Nuggets memory",
-        instructions=INSTRUCTIONS,
-        **_tool_handlers(context, tools),
-        **_resource_handlers(context),
-        **_prompt_handlers(),
-    )
-
-
-def _tool_handlers(context: ServerContext, tools: Sequence[Tool]) -> Handlers:
     offered = {tool.name: tool for tool in tools}
     aliases = {json_name(name): tool for name, tool in offered.items()}  # accepted, not listed
     listed = types.ListToolsResult(tools=[tool_to_protocol(tool) for tool in tools])
+
+    async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
+        return listed
 
     async def call(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = offered.get(params.name) or aliases.get(params.name)
@@ -199,14 +166,14 @@ def _tool_handlers(context: ServerContext, tools: Sequence[Tool]) -> Handlers:
             tasks.cancel_scope.cancel()
         return _name_tools(answer, agent_name(ctx))
 
-    return {"on_list_tools": _always(listed), "on_call_tool": call}
-
-
-def _always(answer: T) -> Callable[[Any, Any], Awaitable[T]]:
-    async def handler(ctx: Any, params: Any) -> T:
-        return answer
-
-    return handler
+    return Server(
+        "nuggets",
+        version=__version__,
+        title="Nuggets memory",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call,
+    )
 
 
 def _name_tools(answer: types.CallToolResult, host: str) -> types.CallToolResult:
@@ -255,51 +222,12 @@ async def _report_progress(session: "ServerSession", tool_name: str) -> None:
             return
 
 
-def _resource_handlers(context: ServerContext) -> Handlers:
-    async def read(ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        session, uri = context.session(ctx), str(params.uri)
-        project = requested_project(ctx)
-        try:
-            text = await context.in_turn(
-                lambda: resource_text(context.shelf_for(ctx.request, project), uri, session)
-            )
-        except NuggetsError as problem:
-            absent = isinstance(problem, NotFound)
-            code = types.INVALID_PARAMS if absent else types.INTERNAL_ERROR
-            raise MCPError(code, fence_refusal(problem)) from None
-        return types.ReadResourceResult(
-            contents=[types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)]
-        )
-
-    return {
-        "on_list_resources": _always(types.ListResourcesResult(resources=[MEMORY, SESSIONS])),
-        "on_list_resource_templates": _always(
-            types.ListResourceTemplatesResult(resource_templates=[NOTE])
-        ),
-        "on_read_resource": read,
-    }
-
-
-def _prompt_handlers() -> Handlers:
-    async def get(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        try:
-            text = prompt_text(params.name, (params.arguments or {}).get("topic", ""))
-        except NotFound as problem:
-            raise MCPError(types.INVALID_PARAMS, str(problem)) from None
-        return types.GetPromptResult(
-            messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))]
-        )
-
-    listed = types.ListPromptsResult(prompts=list(PROMPTS))
-    return {"on_list_prompts": _always(listed), "on_get_prompt": get}
-
-
-def serve_stdio(context: ServerContext, tools: Sequence[Tool] = FEW_TOOLS) -> None:
+def serve_stdio(context: ServerContext) -> None:
     """Serve this process's own input and output until the input ends."""
     from mcp.server.stdio import stdio_server
 
     async def serve() -> None:
-        server = build_server(context, tools)
+        server = build_server(context)
         async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
             tasks.start_soon(_open_for_companion, context)
             options = server.create_initialization_options()
@@ -341,16 +269,13 @@ def _answer_call(
         return refusal(str(problem))
     try:
         shelf = context.shelf_for(request, project).for_client(client)
-        session = client.session
-        writer = f"{shelf.client_name} {session}"
         shelf.sync_shared()
-        call = ToolCall(shelf, session, times.now(), context.revisions_of(writer))
+        call = ToolCall(shelf, client.session, times.now())
         before = shelf.own_revision
         try:
             answer = tool.run(call, **checked)
         finally:
             if shelf.own_revision != before:
-                context.record_write(writer, shelf.own_revision)
                 shelf.sync_shared(has_written=True)
     except NuggetsError as problem:
         return refusal(fence_refusal(problem))

@@ -28,6 +28,7 @@ from nuggets.domain.type_check import read
 from nuggets.errors import InvalidInput, NotAllowed, NuggetsError
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.request_shelf import (
+    Team,
     answer_message,
     is_still_member,
     project_from_headers,
@@ -35,7 +36,7 @@ from nuggets.interfaces.request_shelf import (
     shelf_of_request,
 )
 from nuggets.interfaces.rest import operations
-from nuggets.interfaces.rest.guard import Access, Guard, MemberAccess, error_response
+from nuggets.interfaces.rest.guard import Access, Guard, error_response
 from nuggets.interfaces.rest.operation_definition import REVISION, Operation, document, parse_query
 from nuggets.operations.idempotent_calls import DoneBefore
 from nuggets.operations.operation_table import CALLABLE, Refused
@@ -56,7 +57,7 @@ def application(
     shelf: NuggetShelf,
     *,
     is_ours: Callable[[str], bool],
-    access: Access | MemberAccess | None = None,
+    access: Access | Team | None = None,
     stopping: Callable[[], bool] = lambda: False,
     mounts: Mapping[str, ASGIApp] | None = None,
     lifespan: Lifespan | None = None,

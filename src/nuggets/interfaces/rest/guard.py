@@ -1,4 +1,4 @@
-"""Which requests are let in: by host, origin, token, rate, size and type of the body. Plain ASGI.
+"""Which requests are let in: by host, origin, token, size and type of the body. Plain ASGI.
 
 A page on the web can make a browser send requests to this machine, under a name of its own
 (DNS rebinding) or from its own origin. Both are refused. So are bodies that are too large or not
@@ -8,7 +8,7 @@ declared as JSON and, if a token is required, requests with neither token nor se
 import hmac
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from urllib.parse import parse_qs
 
 from starlette.concurrency import run_in_threadpool
@@ -19,7 +19,6 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nuggets.domain.codec import error_to_json
-from nuggets.domain.records import Member
 from nuggets.interfaces.request_shelf import Team, admit_member
 
 # --- who asks: programs send a token, browsers have a session -------------------------------------
@@ -85,57 +84,6 @@ class Access:
         return hmac.digest(self._key, session.encode(), "sha256").hex()
 
 
-# --- how much a member may send in a minute ----------------------------------------------------
-
-
-class RateLimit:
-    """Requests and bytes of each member, counted by the minute."""
-
-    def __init__(
-        self, *, requests: int, kilobytes: int, now: Callable[[], float] = time.time
-    ) -> None:
-        self._requests = requests
-        self._bytes = kilobytes * 1000
-        self._now = now
-        self._minute = 0
-        self._used: dict[str, list[int]] = {}  # requests and bytes of this minute, by member
-
-    def refusal(self, member: str) -> Response | None:
-        """Count a request; the answer if it is one too many."""
-        now = int(self._now())
-        if now // 60 != self._minute:
-            self._minute, self._used = now // 60, {}
-        used = self._used.setdefault(member, [0, 0])
-        if used[0] < self._requests and used[1] < self._bytes:
-            used[0] += 1
-            return None
-        seconds = 60 - now % 60
-        text = f"that is more than a member may send in a minute; wait {seconds} s"
-        return error_response(429, "too_many", text, {"Retry-After": str(seconds)})
-
-    def count_bytes(self, member: str, count: int) -> None:
-        """Count what a member has sent."""
-        self._used.setdefault(member, [0, 0])[1] += count
-
-
-# --- members and their tokens -------------------------------------------------------------------
-
-
-class MemberAccess:
-    """The members of a team, each by their token."""
-
-    def __init__(self, team: Team, rate_limit: RateLimit) -> None:
-        self.team = team
-        self.rate_limit = rate_limit
-
-    def find_member(self, headers: Headers, port: str) -> tuple[Member, str] | None:
-        """Who asks, with their token; None if nobody is known by it. Asks the store."""
-        token = bearer_token(headers)
-        token = cookie_of(headers, port) if token is None else token
-        member = self.team.find_member(token) if token else None
-        return None if member is None else (member, token)
-
-
 def bearer_token(headers: Headers) -> str | None:
     kind, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if kind.lower() == "bearer" else None
@@ -181,7 +129,7 @@ class Guard:
         app: ASGIApp,
         *,
         is_ours: Callable[[str], bool],
-        access: Access | MemberAccess | None = None,
+        access: Access | Team | None = None,
     ) -> None:
         """`is_ours`: is this value of Host a name of this server? `access`: None if all may ask."""
         self._app = app
@@ -198,14 +146,12 @@ class Guard:
         refusal = self._refusal(scope, headers)
         if refusal is not None:
             await refusal(scope, receive, send)
-        elif isinstance(self._access, MemberAccess):
+        elif isinstance(self._access, Team):
             await self._serve_member(self._access, scope, receive, send)
         else:
             await self._app(scope, _limit_body(receive), send)
 
-    async def _serve_member(
-        self, access: MemberAccess, scope: Scope, receive: Receive, send: Send
-    ) -> None:
+    async def _serve_member(self, team: Team, scope: Scope, receive: Receive, send: Send) -> None:
         """Find out who asks before anything else, and let go of their shelf at the end."""
         headers, path = Headers(scope=scope), scope["path"]
         port = _port(headers)
@@ -213,24 +159,18 @@ class Guard:
             answer = end_session(port) if path == SESSION_PATH else None
             await (answer or self._app)(scope, receive, send)
             return
-        found = await run_in_threadpool(access.find_member, headers, port)
-        if found is None:
+        sent = bearer_token(headers)
+        token = cookie_of(headers, port) if sent is None else sent
+        member = await run_in_threadpool(team.find_member, token) if token else None
+        if member is None:
             await _unknown_member(scope, headers)(scope, receive, send)
-            return
-        member, token = found
-        too_many = access.rate_limit.refusal(member.name)
-        if too_many is not None:
-            await too_many(scope, receive, send)
             return
         if path == SESSION_PATH:
             await _start_session(port, token, is_secure=_is_secure(headers))(scope, receive, send)
             return
-        lease = admit_member(scope, access.team, member, token)
-        counted = _limit_body(
-            receive, lambda size: access.rate_limit.count_bytes(member.name, size)
-        )
+        lease = admit_member(scope, team, member, token)
         try:
-            await self._app(scope, counted, send)
+            await self._app(scope, _limit_body(receive), send)
         finally:
             await run_in_threadpool(lease.close)
 
@@ -329,11 +269,9 @@ def _to_page() -> Response:
     return HTMLResponse(_PAGE.format(head=head, text="Opening your memory."))
 
 
-def error_response(
-    status: int, code: str, message: str, headers: Mapping[str, str] | None = None
-) -> Response:
+def error_response(status: int, code: str, message: str) -> Response:
     """An error in the one shape that errors have."""
-    return JSONResponse(error_to_json(code, message), status, headers)
+    return JSONResponse(error_to_json(code, message), status)
 
 
 def _same_origin(headers: Headers, host: str, path: str) -> bool:
@@ -365,16 +303,14 @@ def _body_refusal(method: str, headers: Headers) -> Response | None:
 _TOO_LARGE = f"a body has at most {BODY_BYTES} bytes"
 
 
-def _limit_body(receive: Receive, count: Callable[[int], None] = lambda size: None) -> Receive:
+def _limit_body(receive: Receive) -> Receive:
     """Count the bytes of a body, whose length may not have been announced."""
     received = 0
 
     async def receive_limited() -> Message:
         nonlocal received
         message = await receive()
-        size = len(message.get("body", b""))
-        received += size
-        count(size)
+        received += len(message.get("body", b""))
         if received > BODY_BYTES:
             raise HTTPException(413, _TOO_LARGE)
         return message
