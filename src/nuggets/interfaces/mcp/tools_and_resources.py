@@ -97,7 +97,7 @@ INDEX: Schema = some_of({"results": ITEMS, "omitted": int})
 
 MEMORY_URI = "nuggets://memory"
 SESSIONS_URI = "nuggets://sessions"
-SESSIONS_SHOWN = 5  # the last ones
+SESSIONS_SHOWN = 5  # the last ones: ours, some 500 tokens each
 NOTE_PREFIX = "nuggets://note/"
 NOTE_TEMPLATE = NOTE_PREFIX + "{id}"
 

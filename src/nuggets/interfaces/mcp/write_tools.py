@@ -36,6 +36,7 @@ from nuggets.language.text import one_line
 from nuggets.maintenance.undo import last_to_undo
 from nuggets.operations.metadata_inference import passes_unless_recalled
 
+# Ours: what is found besides the note itself, and what a receipt has room for.
 NEAR_SEARCHED, NEAR_NAMED = 6, 2
 NEAR_STATED = 0.5  # share of the new title that a near memory says
 _Note = Annotated[str, "id or exact title"]
@@ -205,8 +206,9 @@ def _merge_notes(call: ToolCall, target: _Note, source: _Note, reason: str = "")
 # --- the whole memory: clean-up, undo, promotion --------------------------------------------------
 
 
-_NOTES_NAMED = 5  # notes of an undone change
-_NOTES_LISTED = 50  # of them in the JSON
+# Notes of an undone change: ours, a clean-up may have changed hundreds.
+_NOTES_NAMED = 5
+_NOTES_LISTED = 50  # in the JSON
 
 
 @tool(
