@@ -1,16 +1,14 @@
 """The vectors of notes as an index that the store keeps, with an encoder that counts letters."""
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from in_memory import InMemoryStore
 from nuggets.domain.records import Changes
-from nuggets.encoder import TABLES, vector_index
-from nuggets.encoder.quantized_vectors import Sketches, encode_note, pack
+from nuggets.encoder import vector_index
+from nuggets.encoder.quantized_vectors import encode_note
 from nuggets.encoder.vector_index import NoteText, VectorIndex
 from nuggets.operations.transactions import KINDS
 from nuggets.stores.sqlite.store import SqliteStore
@@ -178,44 +176,14 @@ def test_a_doctor_finds_vectors_that_are_left_out(store: InMemoryStore) -> None:
     assert index.check() == ["the vectors are of 1 notes, and 2 should have one"]
 
 
-def test_of_many_vectors_those_with_the_nearest_sketches_are_compared(
-    monkeypatch: pytest.MonkeyPatch,
+def test_of_many_vectors_those_of_the_newest_notes_are_compared(
+    store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vector_index, "MOST_COMPARED", 5)
-    notes = [CAT, DOG, *(note(10 + number, "z", "z" * number) for number in range(1, 40))]
-    by_id = {each.id: each for each in notes}
-    database = sqlite3.connect(":memory:", isolation_level=None)
-    for statement in TABLES:
-        database.execute(statement)
-    index = VectorIndex(database, lambda ids: {i: by_id[i] for i in ids})
-    index.rebuild(enumerate(notes))
-    rows = index.pending(100)
-    index.add("letters", rows, [letters(" ".join(text)) for _, _, text in rows])
-    index.save()
+    monkeypatch.setattr(vector_index, "MOST_COMPARED", 2)
+    store.write(Changes(put=(TAX,)))
+    encode_all(store)
 
-    newest = index.compare("letters", letters("cat sits"))
-    index.keep_sketches()
-    all_of_them = index.compare("letters", letters("cat sits"))
-
-    assert newest is not None
-    assert all_of_them is not None
-    assert (newest.note_count, CAT.id in newest) == (5, False)
-    assert (all_of_them.note_count, all_of_them.nearest(1)) == (41, [CAT.id])
-
-
-def test_sketches_put_the_nearest_first() -> None:
-    rng = np.random.default_rng(1)
-    vectors = rng.standard_normal((2000, 100))
-    sketches = Sketches()
-    sketches.add([(place, pack(vector)) for place, vector in enumerate(vectors)])
-    sketches.add([(3000, pack(vectors[7]))])
-
-    near = sketches.nearest(vectors[7] + 0.3 * rng.standard_normal(100), 10)
-
-    assert len(sketches) == 2001
-    assert {7, 3000} <= set(near)
-    assert len(near) == 10
-    assert sketches.nearest([1.0], 10) == []
+    assert set(nearest(store, "cat")) == {DOG.id, TAX.id}
 
 
 def test_a_title_counts_more_than_as_many_words_of_the_content() -> None:

@@ -1,4 +1,4 @@
-"""Vectors as integers of one byte, and their cosines with a question; sketches of many of them."""
+"""Vectors as integers of one byte, and their cosines with a question."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -47,8 +47,7 @@ class VectorMatrix:
 class Cosines(Mapping[str, float]):
     """Cosines by note."""
 
-    def __init__(self, matrix: VectorMatrix, values: "np.ndarray[Any, Any]", compared: int) -> None:
-        self.note_count = compared  # notes, also those that only their sketches spoke against
+    def __init__(self, matrix: VectorMatrix, values: "np.ndarray[Any, Any]") -> None:
         self._matrix = matrix
         self._values = values
 
@@ -71,8 +70,8 @@ class Cosines(Mapping[str, float]):
         return [notes[place] for place in ordered.tolist()]
 
 
-def cosines(matrix: VectorMatrix, vector: Any, compared: int = 0) -> Cosines:
-    """The cosine of a vector with each of the matrix. `compared`: if that are more."""
+def cosines(matrix: VectorMatrix, vector: Any) -> Cosines:
+    """The cosine of a vector with each of the matrix."""
     question = _unit(vector)
     values = np.zeros(len(matrix.places), np.float32)
     if len(question) == matrix.width:
@@ -80,50 +79,4 @@ def cosines(matrix: VectorMatrix, vector: Any, compared: int = 0) -> Cosines:
             block = slice(start, start + BLOCK)
             values[block] = matrix.table["numbers"][block].astype(np.float32) @ question
         values *= matrix.table["scale"]
-    return Cosines(matrix, values, compared or len(matrix.places))
-
-
-class Sketches:
-    """The signs of the numbers of many vectors, a bit each, by the place of the note. They tell in
-    a tenth of the time and of the memory which vectors are worth a comparison."""
-
-    def __init__(self) -> None:
-        self.last = -1  # the highest place
-        self._length = 0  # of a packed vector
-        self._places: list[np.ndarray[Any, Any]] = []
-        self._words: list[np.ndarray[Any, Any]] = []  # a row for 64 numbers of every vector
-
-    def __len__(self) -> int:
-        return sum(map(len, self._places))
-
-    def add(self, rows: Sequence[tuple[int, bytes]]) -> None:
-        """Append those of packed vectors. A place may come again: its note changed."""
-        self._length = self._length or len(rows[0][1])
-        rows = [row for row in rows if len(row[1]) == self._length]
-        packed = np.frombuffer(b"".join(vector for _, vector in rows), np.int8)
-        self._words.append(_sketch(packed.reshape(len(rows), -1)[:, 4:]))
-        self._places.append(np.array([place for place, _ in rows], np.int64))
-        self.last = max(self.last, *(place for place, _ in rows))
-
-    def nearest(self, vector: Any, count: int) -> list[int]:
-        """The places of the notes whose signs differ least from those of the vector."""
-        question = _sketch(np.asarray(vector, np.float32)[None])[:, 0]
-        if len(vector) + 4 != self._length:
-            return []
-        if len(self._places) > 1:
-            self._words = [np.concatenate(self._words, axis=1)]
-            self._places = [np.concatenate(self._places)]
-        [places], [words] = self._places, self._words
-        differing = np.zeros(len(places), np.uint16)
-        for word, own in zip(words, question, strict=True):
-            differing += np.bitwise_count(word ^ own)
-        if len(differing) > count:
-            places = places[np.argpartition(differing, count)[:count]]
-        return list(dict.fromkeys(places.tolist()))
-
-
-def _sketch(numbers: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
-    bits = np.packbits(numbers > 0, axis=1)
-    missing = -bits.shape[1] % 8
-    words = np.ascontiguousarray(np.pad(bits, ((0, 0), (0, missing)))).view(np.uint64)
-    return np.ascontiguousarray(words.T)
+    return Cosines(matrix, values)

@@ -2,15 +2,13 @@
 Needs no NumPy before it compares.
 
 A note that was written or changed waits in `encoder_pending` until someone encodes it. Archived
-notes have no vector. A vector is kept as integers of one byte with a common scale; all of them are
-compared with a question, up to a number of notes. Of more, a living process keeps sketches, and
-compares those whose sketches are nearest; others compare the newest.
+notes have no vector. A vector is kept as integers of one byte with a common scale; those of the
+newest notes are compared with a question, which are all of nearly every shelf.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from nuggets.domain.state import chunks, placeholders
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -18,15 +16,12 @@ if TYPE_CHECKING:
 
     from nuggets.domain.records import MemoryNote
     from nuggets.domain.state import Database
-    from nuggets.encoder.quantized_vectors import Cosines, Sketches, VectorMatrix
+    from nuggets.encoder.quantized_vectors import Cosines, VectorMatrix
 
     Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, before, after
     Pending = tuple[int, str, "NoteText"]  # place, note, what the encoder reads of it
 
 MOST_COMPARED = 100_000  # vectors, those of the newest notes: 39 MB
-BY_SKETCH = 5000  # vectors that are compared of those with the nearest sketches
-SKETCHED_TOGETHER = 8192  # vectors
-MOST_CHANGES = 1000  # of other processes; then all sketches are made again
 MOST_CHARACTERS = 2000  # of a note; the encoder reads at most 256 pieces of words
 ENCODER, REVISION = "encoder", "revision"  # rows of `encoder_state`
 
@@ -89,7 +84,6 @@ class VectorIndex:
         self._unsaved: list[tuple[Pending, bytes]] = []
         self._encoder = ""
         self._matrix: tuple[int, VectorMatrix] | None = None  # by revision
-        self._sketches: tuple[int, Sketches] | None = None  # by the revision of the first
 
     # --- following changes ------------------------------------------------------------------
 
@@ -113,7 +107,7 @@ class VectorIndex:
         for table in ("encoder_vectors", "encoder_pending"):
             self._database.execute(f"DELETE FROM {table}")
         self._add_pending(notes)
-        self._matrix = self._sketches = None
+        self._matrix = None
         self._raise_revision()
 
     def forget_traces(self, note_ids: "Collection[str]") -> None:
@@ -190,7 +184,6 @@ class VectorIndex:
             )
             self._database.execute("DELETE FROM encoder_vectors")
             self._set_state(ENCODER, self._encoder)
-            self._sketches = None
         notes = self._notes([note_id for (_, note_id, _), _ in encoded])
         for (place, note_id, text), vector in encoded:
             note = notes.get(note_id)
@@ -203,8 +196,6 @@ class VectorIndex:
                     "INSERT INTO encoder_vectors (place, note, vector) VALUES (?, ?, ?)",
                     (place, note_id, vector),
                 )
-                if self._sketches is not None:
-                    self._sketches[1].add([(place, vector)])
         self._raise_revision()
 
     # --- comparing --------------------------------------------------------------------------
@@ -215,8 +206,6 @@ class VectorIndex:
 
         if self.encoder_name != encoder:
             return None
-        if self._sketches is not None:
-            return self._compare_sketched(self._sketches[1], vector)
         revision = int(self._state(REVISION) or 0)
         if self._matrix is None or self._matrix[0] != revision:
             rows = self._database.execute(
@@ -225,40 +214,6 @@ class VectorIndex:
             )
             self._matrix = revision, VectorMatrix(list(rows))
         return cosines(self._matrix[1], vector)
-
-    def keep_sketches(self) -> None:
-        """Make sketches of all vectors, if they are too many to compare all, or follow what
-        changed: for a process that has time for it before the next question."""
-        from nuggets.encoder.quantized_vectors import Sketches
-
-        if self.counts.encoded <= MOST_COMPARED:
-            self._sketches = None
-            return
-        revision = int(self._state(REVISION) or 0)
-        if self._sketches is None or revision - self._sketches[0] > MOST_CHANGES:
-            self._sketches = revision, Sketches()
-            self._matrix = None
-        sketches = self._sketches[1]
-        known = sketches.last
-        sql = "SELECT place, vector FROM encoder_vectors WHERE place > ? ORDER BY place LIMIT ?"
-        while rows := self._database.execute(sql, (known, SKETCHED_TOGETHER)).fetchall():
-            sketches.add(rows)
-            known = rows[-1][0]
-
-    def _compare_sketched(self, sketches: "Sketches", vector: Any) -> "Cosines":
-        """Of notes that changed since, those are compared that their old sketch brings."""
-        from nuggets.encoder.quantized_vectors import VectorMatrix, cosines
-
-        places = sketches.nearest(vector, BY_SKETCH)
-        rows = [
-            row
-            for some in chunks(places)
-            for row in self._database.execute(
-                f"SELECT note, vector FROM encoder_vectors WHERE place IN ({placeholders(some)})",
-                some,
-            )
-        ]
-        return cosines(VectorMatrix(rows), vector, len(sketches))
 
     def _state(self, name: str) -> str:
         row = self._database.execute(

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
 
 NAME = "encoder.socket"
-NEAREST_NOTES = 200  # notes in an answer
-MOST_BYTES = 64 * 1024  # of a question or an answer
+NEAREST_NOTES = 200  # in an answer: three times what a hook looks at
+MOST_BYTES = 64 * 1024  # of a question, or an answer of 200 ids and numbers
 READ_SECONDS = 1.0  # that a living process waits for a question, or for another's answer
 
 

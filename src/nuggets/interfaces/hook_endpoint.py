@@ -20,7 +20,7 @@ from nuggets.operations.project_identity import Location
 from nuggets.remote import decode
 from nuggets.shelf import NuggetShelf
 
-ENTRIES = 1000  # of a diary
+ENTRIES = 1000  # of a diary: five times what our clients send
 Path = Annotated[Address, Limit(1, ADDRESS_CHARACTERS)]
 
 

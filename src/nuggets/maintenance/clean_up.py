@@ -27,7 +27,7 @@ from nuggets.operations.transactions import Decision
 
 # --- the audit: it reports and changes nothing ----------------------------------------------------
 
-UNUSED_DAYS = 30  # days without a recall after which a memory is reported
+UNUSED_DAYS = 30  # without a recall, then it is reported: ours, it is only advice
 
 FindingKind = Literal[
     "duplicate",

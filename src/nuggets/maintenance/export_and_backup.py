@@ -164,7 +164,7 @@ FILE_FORMS: dict[str, Callable[[Iterable[MemoryNote]], Iterator[bytes]]] = {
 
 _MARKDOWN = ("markdown", "obsidian", "okf")
 FORMS = ("json", *_MARKDOWN, *FILE_FORMS)
-_STEP = 1000  # notes between two reports
+_STEP = 1000  # notes between two reports: ours, a person sees it go on
 Report = Callable[[str], None]
 
 

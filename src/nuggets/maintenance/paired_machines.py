@@ -61,12 +61,12 @@ from nuggets.operations.external_edits import import_edit
 MARK = "pair:"  # followed by the path of the folder
 PAIR = "pair"  # the action of its commits
 REGISTERS = "pairs"  # the directory of registers and keys, beside the database
-MOST_MACHINES = 64
+MOST_MACHINES = 64  # ours: one person has a few, and each log is read whole
 MOST_BYTES = 512 * 1024 * 1024  # of a log: a hundred thousand notes, each changed often
 LONGEST_LINE = 4 * 1024 * 1024  # a note of the largest content, escaped, or an encrypted part
 _NAME = re.compile(r"nuggets-([0-9a-f]{16})\.jsonl")
 _ANY_NAME = re.compile(r"nuggets-[0-9a-f]{16}\b.*\.jsonl")  # also what a program made of a conflict
-_PROBLEMS = 20  # that are told of one log
+_PROBLEMS = 20  # that are told of one log: a damaged one may have thousands
 _SPARE_LINES = 1000  # superseded ones, before a log is written anew
 
 Json = dict[str, Any]

@@ -235,7 +235,7 @@ def _tell(plan: SharingPlan, problems: Iterable[str], export: ExportPlan | None)
 # Anyone may have put files there; what is beyond these is reported and left alone.
 
 SUFFIX = ".json"
-MOST_FILES = 5000
+MOST_FILES = 5000  # ours: a project has some hundred memories
 MOST_BYTES = 256 * 1024  # of one file, a note with all its fields
 
 

@@ -52,12 +52,12 @@ from nuggets.stores.json_validation import check_note
 
 VAULT = "vault"  # the action of its commits
 REGISTERS = "vaults"  # the directory of the registers, beside the database
-MOST_FILES = 100_000
+MOST_FILES = 100_000  # as an import of a folder reads
 MOST_BYTES = 2 * CONTENT_BYTES  # of a file: a note of the largest content with all its fields
 
 Json = dict[str, Any]
 Report = Callable[[str], None]
-_STEP = 500  # files between two reports
+_STEP = 500  # files between two reports: ours, a person sees it go on
 
 
 class VaultResult(NamedTuple):

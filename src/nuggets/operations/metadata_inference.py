@@ -39,6 +39,7 @@ SUBJECTS: Mapping[MemoryScope, str] = {
     "shared": "shared:project",
     "project": "shared:project",
 }
+# Ours; documented is only that what is inferred is less sure.
 CONFIDENCES: Mapping[MemorySource, float] = {
     "explicit_user": 0.9,
     "tool_observation": 0.98,

@@ -103,7 +103,7 @@ class ShelfEncoder:
         vector = encoder.encode([text])[0]
         cosines = view.indexes[INDEX].compare(encoder.name, vector)
         nearest = NearestNotes(
-            {note: cosines.get(note, 0.0) for note in cosines.nearest(count)}, cosines.note_count
+            {note: cosines[note] for note in cosines.nearest(count)}, len(cosines)
         )
         if hasattr(encoder, "common_cosine"):  # only the installed one has these vectors
             return nearest._replace(common=encoder.common_cosine(vector))
@@ -192,5 +192,3 @@ class ShelfEncoder:
                 waits = not self._has_vectors or indexes[INDEX].counts.waiting
             if waits:
                 self.update(seconds, lambda text: None)
-            with self._transactions.reading(flush=False) as view:
-                view.indexes[INDEX].keep_sketches()

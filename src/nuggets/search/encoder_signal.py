@@ -32,10 +32,6 @@ class Similarity(Protocol):
     def nearest(self, count: int) -> "list[str]":
         """The notes with the highest cosines."""
 
-    @property
-    def note_count(self) -> int:
-        """How many notes were compared."""
-
 
 def add_meaning(
     signals: "Sequence[Signal]",

@@ -5,7 +5,7 @@ A hook never blocks and never fails its host: own deadline, exit 0, silent, erro
 
 import os
 
-DEADLINE_SECONDS = 1.0
+DEADLINE_SECONDS = 1.0  # ours: a person waits for it before each answer
 DEADLINE_VARIABLE = "NUGGETS_HOOK_SECONDS"  # for slow machines
 
 

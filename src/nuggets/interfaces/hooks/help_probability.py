@@ -35,8 +35,8 @@ from nuggets.language.text import (
 from nuggets.language.word_lists import stop_words
 from nuggets.named_tuple import NamedTuple
 
-MOST_SHOWN = 3  # memories on one prompt
-# Bounds of the time: each word is compared with those of each memory.
+MOST_SHOWN = 3  # memories on one prompt: ours, every one costs tokens of the conversation
+# Ours, bounds of the time: each word is compared with those of each memory.
 READ_CHARACTERS = 4000  # of a prompt and of a memory
 MOST_WORDS = 64  # of a prompt
 LEAST = 0.5  # probability of a memory that is shown: one other prompt in fifty gets one
@@ -46,6 +46,7 @@ TELLING_DIGITS = 4  # of a port, a year, a code; smaller numbers count something
 SHORTEST_MISSPELT = 5  # letters: a shorter word is more often another one
 OWN_DIRECTORY = 3  # parts of a directory that stands for the files in it; `tests/unit` does not
 
+# Fitted on prompts of people who saw no rule: `python -m benchmarks.everyday --fit`.
 WEIGHTS = {
     "any": -2.97,
     "best": 1.88,  # what the best shared word counts

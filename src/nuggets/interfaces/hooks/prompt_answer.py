@@ -50,12 +50,13 @@ if TYPE_CHECKING:
 
     Compare = Callable[[str], NearestNotes | None]
 
+# Ours. The diary is read for the notes of sessions, which quote less of a request.
 DIARY_CHARACTERS = 600  # of a prompt
-TITLE_CHARACTERS = 60
-TEXT_SHOWN = 120
-LINE_TOKENS = 60  # of the line that asks the model
-CANDIDATES = 3  # memories that it names
-TITLE_NAMED, TEXT_NAMED = 30, 60  # characters of each
+TITLE_CHARACTERS = 60  # of what is kept by order, without a title: a few words of it
+TEXT_SHOWN = 120  # characters in a receipt, which a person reads beside the prompt
+LINE_TOKENS = 60  # of the line that asks the model: it comes with many prompts
+CANDIDATES = 3  # memories that it names, if there is room
+TITLE_NAMED, TEXT_NAMED = 30, 60  # characters of each: three of them fill the line
 ASK = "Memory: if this is lasting (rule, wish, fact, correction), store it"
 ASK_OUTDATED = f"{ASK}; only then edit or supersede (edit_note) what no longer holds"
 KEPT_ASK = "Memory: kept; supersede (edit_note) lasting notes only if they no longer hold"

@@ -41,8 +41,9 @@ if TYPE_CHECKING:
 
 CANDIDATES = 20  # memories of which the probability is asked: a tenth of a millisecond each
 # results, including those of other projects and files, which are left out
-SEARCHED = FILES_SEEN + 20
-PROMPT_LINE = 300
+SEARCHED = FILES_SEEN + CANDIDATES
+# The rest is ours: what stands on a prompt costs tokens of the conversation, and each search time.
+PROMPT_LINE = 300  # characters of a memory, as of a line of MEMORY.md
 CHANGED_MEMORIES = 5  # that one prompt is told of; the next one is told of more
 SESSIONS_JUDGED = 5  # notes of sessions that are judged word by word
 CHANGED_LINE = 200  # of each version

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from nuggets.encoder.vector_index import NearestNotes
     from nuggets.shelf import NuggetShelf
 
-ASKING_SHARE = 0.3  # of the time that is left, for an answer of a living process
+ASKING_SHARE = 0.3  # of the time that is left, for a living process: the rest loads the encoder
 LOADING_SECONDS = 0.5  # that must be left to load the encoder, which takes some 0.15
 NEAR_SHOWN = 5  # at most; the words say nothing about which of them is meant
-NEAR_LOOKED_AT = 60  # notes nearest in meaning, including those of other projects and files
+NEAR_LOOKED_AT = 60  # nearest notes, also of other projects and files: each is read
 
 # Cosines, measured by benchmarks/paraphrases.py:
 CONTRADICTS = 0.3  # less speaks against a note that has words of the prompt

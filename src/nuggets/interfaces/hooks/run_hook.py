@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from nuggets.interfaces.hooks.orders import WaitingOrder
 
 PIECE_BYTES = 1 << 16  # as much as a pipe holds on Linux
-MESSAGE_CHARACTERS = 300  # of the reason of a refusal
 WAITING = "Nuggets: waiting: memory is busy. It is kept with the next prompt or command."
 FULL = "Nuggets: the disk is full. Nothing can be kept until there is room; see `nuggets doctor`."
 
@@ -86,7 +85,7 @@ class _Call:
             if _is_disk_full(problem):
                 printer("", "\n".join([FULL, *[WAITING for one in left[:1] if one.path]]))
             elif any(not one.path and not one.order.refusal for one in left):
-                printer("", f"Nuggets: not kept: {problem}"[:MESSAGE_CHARACTERS])
+                printer("", f"Nuggets: not kept: {problem}")
             raise
 
     def _take_in(self) -> "tuple[Event, _Printer, list[WaitingOrder]]":
@@ -237,7 +236,7 @@ def _clear_deadline() -> None:
 # the part of the session's diary that it needs; the diary itself stays on this machine, and files
 # that memories name are looked at here.
 
-ENTRIES = 200  # of the diary, the last ones
+ENTRIES = 200  # of the diary, the last ones: ours, prompts of a long day
 _SENT = ("prompt", "shown", "at", "forgotten")  # of an entry
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
 
 PAUSE_SECONDS = 300  # between two versions of a note: each one stays in the history
-LEFT_OVER_SESSIONS = 5  # sessions that one start looks after
+LEFT_OVER_SESSIONS = 5  # that one start looks after: ours, each reads a transcript
 _OPENING = "\"'`*_[“‘„‚«‹「『"
 _CLOSING = "\"'`*_]”’“‘»›」』"
 

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from nuggets.maintenance.promotion import MemoryFileText
     from nuggets.shelf import NuggetShelf
 
-START_LINES = 60
-START_LINE = 240  # characters of a memory
+# Ours; what a start shows is bounded by the setting `start_tokens`.
+START_LINE = 240  # characters of a memory: some 60 tokens
 LONGEST_LINE = 8_000  # characters of a paragraph that a person wrote: the longest start has no more
-START_TOO_LONG = 20  # lines that are left out before the rest is
+START_TOO_LONG = 20  # lines without room before the rest is left out unread
 START_HEADING = "What memory holds for this project, in the person's words unless marked"
 STANDING_ORDER = (
     "Store what the person says that is lasting (remember), replace what is outdated (edit_note), "
@@ -47,10 +47,11 @@ MORE_BY_HAND = "and more, written by hand, in {}"
 TITLE_CHARACTERS = 60  # of a memory of which only the title is told
 MOST_TITLES = 200  # more do not fit
 CHANGED = 5  # memories since the last session: more is a list that nobody reads
-RECENT_FILES = 10
+RECENT_FILES = 10  # on one line
+# Bounds of the time: each word of the work is looked for in each memory.
 WORK_WORDS = 100
 WORK_CHARACTERS = 400  # of a memory
-WEAK_SCORE = 0.2  # of the best score: less is no reason
+WEAK_SCORE = 0.2  # of the best score: less is one common word
 SHORTEST_WORD = 4  # of ASCII letters: a shorter one begins too many words
 # a program and what it is given, such as "make check" or "yarn vitest run --project store"
 LONGEST_COMMAND = 200  # characters: ours; whatever is longer is no line that one types
@@ -155,18 +156,14 @@ def _open_points(session: MemoryNote) -> list[str]:
 
 
 class _Room:
-    """How many tokens and lines are left."""
+    """How many tokens are left."""
 
     def __init__(self, tokens: int) -> None:
         self.tokens = tokens
-        self.lines = START_LINES
 
     def take(self, line: str, reserved: int = 0) -> bool:
         """Take the room of a line; False if less than `reserved` tokens would be left."""
-        if not self.lines or not self.take_first([line], reserved):
-            return False
-        self.lines -= 1
-        return True
+        return bool(self.take_first([line], reserved))
 
     def take_first(self, lines: Sequence[str], reserved: int = 0) -> list[str]:
         """Take the room of the first lines, however many, until less would be left."""

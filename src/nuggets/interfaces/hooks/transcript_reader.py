@@ -11,6 +11,7 @@ from nuggets.interfaces.hooks.transcript_formats import STEPS, object_of, text_o
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.session_note_text import Step
 
+# Ours, bounds of the time: a transcript may have hundreds of megabytes.
 HEAD_BYTES = 256 * 1024  # the goal stands at the beginning,
 TAIL_BYTES = 2 * 1024 * 1024  # what matters else at the end
 HEAD_LINES, TAIL_LINES = 200, 3000  # the same for many short lines, which take longer to parse

@@ -215,7 +215,7 @@ def _is_plain(path: str) -> bool:
     return os.path.isfile(path) and not os.path.islink(path)
 
 
-_LARGEST_SETTINGS = 1 << 20  # bytes
+_LARGEST_SETTINGS = 1 << 20  # bytes: people and hosts write some thousand
 
 
 def _json(path: str) -> dict[str, object]:

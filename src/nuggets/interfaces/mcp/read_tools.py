@@ -25,7 +25,7 @@ from nuggets.search.answer_degree import describe_gaps
 
 LINE = AT_A_GLANCE  # of a note in an index: enough to decide whether to open it
 PAGE = 30_000  # characters of a note shown at once: hosts cut an answer at about 25,000 tokens
-VERSIONS = 20  # of a memory, the newest
+VERSIONS = 20  # of a memory, the newest; together as long as a page
 
 _Note = Annotated[str, "id, exact title, or start of the id"]
 _Nugget = Annotated[str, "only this topic"]
@@ -238,7 +238,7 @@ def _status(call: ToolCall, nugget: str | None = None) -> Answer:
 
 
 SESSIONS_LISTED = 10  # unless more are asked for; what fits is bounded by `ROOM`
-SESSION_TITLE = 100  # characters of a title in the list
+SESSION_TITLE = 100  # characters: a title made by a hook has a date and 80 of the goal
 NO_SESSION = (
     "There is no note of such a session here. Hooks write them; all=true asks for every project."
 )
@@ -297,8 +297,8 @@ def _session_line(call: ToolCall, note: MemoryNote) -> str:
 # text, so every field costs tokens at every call.
 
 
-ROOM = 4800  # characters of an index, about 1,200 tokens
-MOST_LINKS = 20  # links of a note
+ROOM = 4800  # characters of an index, about 1,200 tokens, as documented
+MOST_LINKS = 20  # of a note: ours, a line each; the note says how many more there are
 
 _NAME_FIELDS = ("id", "title")  # an id begins with the nugget
 _TRUST_FIELDS = ("source", "updatedAt")  # source and age

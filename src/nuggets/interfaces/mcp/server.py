@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 SESSION_KEY = "nuggets/session"  # in `_meta`: the conversation, if the client knows it
 PROJECT_KEY = "nuggets/project"  # in `_meta`: the project that the client works in
-OPENING_SECONDS = 1.0  # the handshake comes first
+OPENING_SECONDS = 1.0  # until the shelf is opened: the handshake comes first
 LOOKING_SECONDS = 60.0  # between two looks for a shelf, one call of stat each
-PROGRESS_SECONDS = 2.0  # between two notifications to a client that waits
+PROGRESS_SECONDS = 2.0  # between two notifications: ours, far below the timeouts of clients
 
 # Few, because their descriptions fill every conversation.
 TOOLS = tools_of(read_tools, write_tools)

@@ -31,6 +31,7 @@ from nuggets.interfaces.prompt_quoting import fence, project_name
 from nuggets.language.text import one_line
 from nuggets.operations.metadata_inference import passes_unless_recalled
 
+# Ours: what is found besides the note itself, and what a receipt has room for.
 NEAR_SEARCHED, NEAR_NAMED = 6, 2
 NEAR_STATED = 0.5  # share of the new title that a near memory says
 _Note = Annotated[str, "id or exact title"]

@@ -24,6 +24,7 @@ from nuggets.interfaces.rest.operation_definition import (
 from nuggets.shelf import NuggetShelf
 
 Filters = Annotated[Any, NoteFilterOptions]
+# Results of one request: ours, above what the page asks for.
 UpTo100 = Annotated[int, Limit(1, 100)]
 UpTo1000 = Annotated[int, Limit(1, 1000)]
 LAST = "last"  # instead of a session's id
@@ -190,8 +191,8 @@ def _search(
 
 
 TEXT_SHOWN = 100_000  # characters of MEMORY.md; hosts load a quarter of that
-NOTES_EXPLAINED = 300  # notes, those with most hits first
-RECENT_STEPS = 5000  # of the history, for the plot and the list of reflections
+NOTES_EXPLAINED = 300  # those with most hits: more than the 200 lines that hosts load
+RECENT_STEPS = 5000  # of the history, for a plot: ours, it bounds the time of the page
 Revisions = Annotated[str, Limit(1, 4000)]  # those of 200 steps, the most of one answer
 
 

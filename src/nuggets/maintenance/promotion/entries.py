@@ -24,7 +24,8 @@ from nuggets.named_tuple import NamedTuple
 # is kept: `code`, links, **bold**. Everything that could reach beyond it is removed or escaped:
 # line breaks, control and direction characters, HTML tags, comments, marks of hosts and models,
 # and ``@path``, which hosts read as an import. Long texts are cut.
-# What hosts load, 25 KB in 200 lines, allows 125 bytes a line on average; most take less.
+# What hosts load, 25 KB in 200 lines, allows 125 bytes a line on average; most take less. These
+# bounds are documented (docs/agents.md).
 TITLE_CHARACTERS = 100
 CONTENT_CHARACTERS = 300
 CAVEAT_CHARACTERS = 120  # a path and what became of it

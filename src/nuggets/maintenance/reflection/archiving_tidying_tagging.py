@@ -54,8 +54,8 @@ QUESTION_MARKS = ("?", "？")
 SENTENCE_MARKS = (".", "!", "。", "！")
 # A shorter line that is no sentence may be meant to come again after others: "Wait one minute".
 STATEMENT_WORDS = 4
-SHOWN_LINES = 3  # of those that were removed; the history has them all
-SHOWN_CHARACTERS = 60  # of each
+SHOWN_LINES = 3  # of those that were removed: ours, the history has them all
+SHOWN_CHARACTERS = 60  # of each: it is known again by its beginning
 
 
 def rewrite(plan: Plan, ids: list[str]) -> None:
@@ -194,7 +194,7 @@ def why_worthless(note: MemoryNote, now: str) -> str:
 
 # --- tags -----------------------------------------------------------------------------------------
 
-TAG_WORDS = 4  # at most so many tags from a note's own text
+TAG_WORDS = 4  # at most so many tags from a note's own text; search groups by as many
 SHORTEST_TAG = 3  # characters: "of", "ts" and "v2" are too short for tags
 SAID_OFTEN = 2  # times: a word that occurs once is mostly a detail, not the topic
 _COMPOUND = re.compile(r"(?<![\w-])[^\W\d_]{2,20}(?:-[^\W\d_]{2,20}){1,3}(?![\w-])")

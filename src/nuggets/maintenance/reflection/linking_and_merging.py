@@ -158,6 +158,7 @@ def notes_by_word(words: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
 
 # --- links ----------------------------------------------------------------------------------------
 
+# Both as documented.
 WANTED_LINKS = 2  # a note with so many neighbours gets no further links
 LEAST_SHARED_WORDS = 2  # significant words that two linked notes share
 # A word is common in a nugget if it is in more than a tenth of its notes, and in more than five.
@@ -165,7 +166,7 @@ LEAST_SHARED_WORDS = 2  # significant words that two linked notes share
 # miss more links that people draw.
 COMMON_PART = 10
 FEW_NOTES = 5
-POSTINGS_READ = 1000  # postings read for one note, those of its rarest words first
+POSTINGS_READ = 1000  # for one note, its rarest words first: ours, a bound of the time
 
 
 def link(plan: Plan, ids: list[str]) -> None:
@@ -272,7 +273,7 @@ class _RelatedNotes:
 # --- merging --------------------------------------------------------------------------------------
 
 
-NEAR_DUPLICATE = 0.90  # Jaccard similarity of the words of two contents that say the same
+NEAR_DUPLICATE = 0.90  # Jaccard similarity of the words of two contents, as documented
 REASON = "merged: nearly the same content"
 
 Kind = tuple[str | bool, ...]
@@ -372,7 +373,7 @@ def with_whole_groups(ids: set[str], groups: list[set[str]]) -> set[str]:
     return ids
 
 
-TEXTS_COMPARED = 1000  # texts that one text is compared with at most
+TEXTS_COMPARED = 1000  # with one text: ours, a bound of the time
 
 
 def similar_texts(

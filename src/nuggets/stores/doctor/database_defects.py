@@ -134,7 +134,7 @@ _KEYS = {  # by which any SQL database finds a row
 # --- damage, and rows that do not agree with the notes ----------------------------------------
 
 
-_MOST_SHOWN = 3  # of many complaints
+_MOST_SHOWN = 3  # of many complaints: they are mended by one rebuild
 _COLUMNS = ("nugget", "kind", "type", "title", "project", "hidden")
 
 

@@ -302,6 +302,7 @@ def _sweep(directory: str) -> None:
 # --- what they show ---------------------------------------------------------------------------
 
 
+# As documented.
 GRAPH_VERSION = 3
 NUGGET_VERSION = 4
 GRAPH_FIELDS = "graph.json"  # the mark that keeps unknown fields beside the notes

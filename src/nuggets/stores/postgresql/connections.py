@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from nuggets.filesystem.shelf_location import DatabaseUrl
 
 RETRY_SECONDS = 5.0  # as long as a server takes to start again, or a standby to take over
-MOST_IDLE = 16  # connections that are kept for later
+MOST_IDLE = 16  # connections kept for later: ours, a sixth of what a server allows (100)
 _PAUSE_SECONDS = 0.1  # between attempts, so that many clients do not keep a server from starting
-_CONNECT_SECONDS = 10  # for one attempt at one host
-_PREPARED = 300  # statements that a connection keeps prepared
+_CONNECT_SECONDS = 10  # for one attempt at one host: ours, with retries of lost packets
+_PREPARED = 300  # statements kept prepared: ours, a connection serves many; psycopg keeps 100
 _IDLE = 0  # libpq's PQTRANS_IDLE
 INSTALL = "pip install 'nuggets-memory[postgresql]'"
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from nuggets.filesystem.shelf_location import DatabaseUrl
 
-_ROWS_TOGETHER = 1000  # rows that are sent at once
+_ROWS_TOGETHER = 1000  # rows that are sent at once: this bounds the memory
 _SHOW_SHELF = "SELECT set_config('nuggets.shelf', $1, $2::bigint::int::bool)"
 
 

@@ -31,7 +31,7 @@ _NOTE = (
     "SELECT n.id, n.record, r.hits, r.session, r.sessions, r.accessed_at"
     " FROM notes n LEFT JOIN recalls r ON r.place = n.place"
 )
-_CHUNK = 500  # notes that one statement reads
+_CHUNK = 500  # notes that one statement reads: this bounds the memory
 _MOST_KEPT = 200  # notes in the memory of a transaction that reads; a question is about fewer
 
 Damage = dict[str, StoreCorrupt]
