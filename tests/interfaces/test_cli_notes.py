@@ -83,6 +83,15 @@ def test_an_edit_without_a_difference_says_so(nuggets: Nuggets) -> None:
     assert done.out.startswith("No change")
 
 
+def test_an_edit_of_what_is_archived_says_so(nuggets: Nuggets) -> None:
+    nuggets("note", "archive", "JWT format")
+
+    done = nuggets("note", "edit", "JWT format", "New words.")
+
+    assert "Caution: it is archived" in done.out
+    assert "nuggets note restore" in done.out
+
+
 def test_edit_takes_standard_input(nuggets: Nuggets) -> None:
     nuggets("note", "edit", "JWT format", "-", stdin="from a pipe")
 

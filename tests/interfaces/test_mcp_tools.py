@@ -762,13 +762,17 @@ def test_a_title_that_is_taken_and_a_note_that_comes_back_are_told(tmp_path: Pat
         first = await client.call_tool("create_note", {**given, "content": "For sessions."})
         other = await client.call_tool("create_note", {**given, "content": "For queues."})
         note = {"note": first.structured_content["id"]}
-        await client.call_tool("edit_note", {**note, "hidden": True})
-        return [first, other, await client.call_tool("edit_note", {**note, "hidden": False})]
+        gone = await client.call_tool("edit_note", {**note, "hidden": True})
+        edited = await client.call_tool("edit_note", {**note, "stability": "temporary"})
+        back = await client.call_tool("edit_note", {**note, "hidden": False})
+        return [first, other, gone, edited, back]
 
-    first, other, back = in_memory(server_context(tmp_path), talk)
+    first, other, gone, edited, back = in_memory(server_context(tmp_path), talk)
     taken = first.structured_content["id"]
 
     assert "namesakes" not in first.structured_content
     assert other.structured_content["namesakes"] == [taken]
     assert f"{taken} has the same title" in said(other)
+    assert said(gone).startswith(f"Archived {taken}")
+    assert said(edited).startswith("Changed what is archived (hidden=false restores it)")
     assert said(back).startswith(f"Restored {taken}")

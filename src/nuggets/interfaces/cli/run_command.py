@@ -179,15 +179,18 @@ def where_valid(note: MemoryNote) -> str:
 
 
 def caution_lines(call: Call, note: MemoryNote) -> list[str]:
-    """That what was just written is not valid today, will be archived soon, or may hold a secret
-    that no form betrays: all are seldom meant. A third of harmless texts about passwords name one
-    too, so it is kept."""
+    """That what was just written is not valid today, is archived or will be soon, or may hold a
+    secret that no form betrays: all are seldom meant. A third of harmless texts about passwords
+    name one too, so it is kept."""
     from nuggets.domain.credentials import names_secret
     from nuggets.operations.metadata_inference import passes_unless_recalled
 
     why = call.shelf.invalidity(note)
     lines = [f"Caution: it is {why}.", *validity_lines(note)] if why else []
-    if passes_unless_recalled(note):
+    if note.hidden:
+        back = f"nuggets note restore {one_line(note.id)}"
+        lines.append(f"Caution: it is archived, so nothing finds it. To bring it back: {back}")
+    elif passes_unless_recalled(note):
         lines.append(
             "Caution: by its title it is temporary; the next reflection archives it unless it is "
             "recalled before. To keep it: --stability durable"

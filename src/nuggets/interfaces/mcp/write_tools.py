@@ -155,19 +155,24 @@ def _edit_note(
     tags: tuple[str, ...] | None = None,
     hidden: bool | None = None,
     scope: MemoryScope | None = None,
+    stability: MemoryStability | None = None,
     source: _Source | None = None,
+    type: MemoryType | None = None,
     valid_until: str | None = None,
     supersedes: str | None = None,
 ) -> Answer:
     text = {"content": content, "title": title, "tags": tags, "hidden": hidden}
-    meta = {"scope": scope, "source": source, "valid_until": valid_until, "supersedes": supersedes}
-    changes: Json = {k: value for k, value in {**text, **meta}.items() if value is not None}
+    meta: Json = {"scope": scope, "stability": stability, "source": source, "type": type}
+    times: Json = {"valid_until": valid_until, "supersedes": supersedes}
+    changes: Json = {k: v for k, v in {**text, **meta, **times}.items() if v is not None}
     if not changes:
         raise InvalidInput("name what to change: content, title, tags, hidden or metadata")
     after = call.shelf.edit_note(note, **changes)
-    was_hidden = after.replaced is not None and after.replaced.hidden
-    back = "Restored" if was_hidden else "Changed"
-    return receipt("Archived" if after.hidden else back, after)
+    if hidden is not None:
+        return receipt("Archived" if hidden else "Restored", after)
+    return receipt(
+        "Changed what is archived (hidden=false restores it):" if after.hidden else "Changed", after
+    )
 
 
 @tool(
