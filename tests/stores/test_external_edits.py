@@ -850,3 +850,22 @@ def test_a_fact_added_by_hand_has_no_key_that_is_there(store: SqliteStore, tmp_p
 
     assert "other" not in contents(store).values()
     assert f"two facts have the key '{key}'" in store.warnings[0]
+
+
+def test_nor_has_one_added_to_the_graph(store: SqliteStore, tmp_path: Path) -> None:
+    key, added = note(1).title.upper(), {"id": "fact-learnings-0000cccc", "content": "other"}
+    shape = {**added, "nuggetName": "learnings", "title": key, "kind": "fact"}
+    edit_graph(tmp_path, lambda graph: graph["notes"].append(shape))
+
+    assert "other" not in contents(store).values()
+    assert f"two facts have the key '{key}'" in store.warnings[0]
+
+
+def test_a_link_added_by_hand_is_written_like_any_other(store: SqliteStore, tmp_path: Path) -> None:
+    put(store, *linked_pair())
+    link = {"to": note(3).id, "reason": "same\n  owner", "createdAt": "2026-05-01T12:00:00+02:00"}
+    put(store, note(3))
+    edit_graph(tmp_path, lambda graph: graph["notes"][0]["links"].append(link))
+
+    added = state_of(store).notes[note(1).id].links[-1]
+    assert added == NoteLink(note(3).id, "same owner", "2026-05-01T10:00:00.000Z")

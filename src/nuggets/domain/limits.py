@@ -59,8 +59,8 @@ def checked_subject(subject: str) -> str:
 
 
 def checked_reason(reason: str, default: str) -> str:
-    """The reason, or the default if none was given."""
-    text = storable(reason, "a reason").strip()
+    """The reason on one line, or the default if none was given."""
+    text = " ".join(storable(reason, "a reason").split())
     return _checked_short(text or default, "a reason", REASON_CHARACTERS)
 
 

@@ -197,12 +197,16 @@ class NuggetSpellings:
 def _refuse_taken_keys(
     seen: Mapping[str, MemoryNote], left: Mapping[str, MemoryNote], put: Mapping[str, MemoryNote]
 ) -> None:
-    """No edit renames a fact to a key that another one has."""
-    after = [note for note in {**left, **put}.values() if note.kind == "fact" and not note.hidden]
-    keys = Counter(map(identity_of, after))
+    """No edit adds a fact with a key that another one has, or renames one to it."""
+    after = {**left, **put}.values()
+    keys = Counter(identity_of(fact) for fact in after if fact.kind == "fact" and not fact.hidden)
     for note in put.values():
         was = seen.get(note.id)
-        if was and fold_case(was.title) != fold_case(note.title) and keys[identity_of(note)] > 1:
+        if was:
+            has_new_key = fold_case(was.title) != fold_case(note.title)
+        else:
+            has_new_key = bool(seen) and note.kind == "fact" and not note.hidden
+        if has_new_key and keys[identity_of(note)] > 1:
             raise _second_key(note.title)
 
 

@@ -13,13 +13,20 @@ from nuggets.domain.codec import (
     note_to_json,
     nugget_to_json,
 )
+from nuggets.domain.limits import checked_reason
 from nuggets.domain.names_and_tags import (
     DEFAULT_NUGGET,
     checked_nugget_name,
     normal_tags,
     title_from_text,
 )
-from nuggets.domain.records import DEFAULT_REASON, GraphNoteMetaInput, MemoryNote, NuggetConfig
+from nuggets.domain.records import (
+    DEFAULT_REASON,
+    GraphNoteMetaInput,
+    MemoryNote,
+    NoteLink,
+    NuggetConfig,
+)
 from nuggets.domain.times import normalize_time
 from nuggets.errors import InvalidInput
 from nuggets.operations.argument_checks import checked_session
@@ -126,6 +133,10 @@ def normalize_note(note: MemoryNote) -> MemoryNote:
         confidence=note.confidence if given.confidence is None else given.confidence,
         source_key=note.title if note.kind == "fact" else note.source_key,
         hit_sessions=sessions,
+        links=tuple(
+            NoteLink(link.to, checked_reason(link.reason, ""), _normalize_time(link.created_at))
+            for link in note.links
+        ),
         valid_from=_normalize_optional_time(note.valid_from),
         valid_until=_normalize_optional_time(note.valid_until),
     )
