@@ -163,6 +163,9 @@ def test_words_without_effect_do_not(one: str, other: str) -> None:
         ("Lang C", "Lang C++"),
         ("Lang C++", "Lang C#"),
         ("Friday deploys", "No Friday deploys"),
+        ("Friday deploys", "Friday deploys failed"),
+        ("Deploy", "Deploy wrong"),
+        ("IT", "HR"),
     ],
 )
 def test_so_do_titles_with_other_numbers_letters_or_negations(one: str, other: str) -> None:

@@ -168,6 +168,8 @@ def test_lines_of_code_tables_and_numbered_steps_may_come_again(content: str) ->
         "On Linux\nInstall it from the mirror.\nOn a Mac\nInstall it from the mirror.",
         "Im Büro\nBitte zuerst anmelden.\nZu Hause\nBitte zuerst anmelden.",
         "Ask the team that\nruns the mirror.\nTell the team that\nruns the mirror.",
+        "2026-03-01\nSlept badly, too much coffee.\n2026-03-02\nSlept badly, too much coffee.",
+        "Berlin\n\nThe code changes on Mondays.\n\nParis\n\nThe code changes on Mondays.",
     ],
 )
 def test_a_line_may_come_again_in_another_section_and_a_short_one_after_others(

@@ -116,7 +116,8 @@ def _are_alike(a: Phrase, b: Phrase) -> bool:
 def _only_adds(text: str, phrases: tuple[Phrase, ...]) -> bool:
     added = {phrase.word.lower() for phrase in phrases}
     is_english = detect_language(tokens(fold_case(text))) == ENGLISH
-    return is_english and not _details(phrases) and added.isdisjoint(_turning_words())
+    weak = stop_words() | stances()["for"] | stances()["neither"]
+    return is_english and not _details(phrases) and added.isdisjoint(_turning_words() | weak)
 
 
 def _details(phrases: Iterable[Phrase]) -> list[str]:
@@ -131,8 +132,7 @@ def _is_detail(word: str) -> bool:
 
 @cache
 def _turning_words() -> frozenset[str]:
-    turning = {*LIMITING.split(), *opposites(), *opposites().values(), *_rejecting_words()}
-    return stop_words() | stances()["for"] | stances()["neither"] | turning
+    return _rejecting_words().union(LIMITING.split(), opposites(), opposites().values())
 
 
 @lru_cache(maxsize=1024)  # of many notes that are alike each is compared with all others
@@ -169,14 +169,16 @@ def may_name_the_same(title: str, other: str, text: str) -> bool:
 
     Their order is free unless one of them gives it a meaning: "tabs over spaces". A word right
     before another limits it, so the text must have it too: "winter tyres" may be "tyres", but "bad
-    ideas" are not "ideas".
+    ideas" are not "ideas"; nor is "deploy wrong" how to deploy.
     """
     phrases, others = (chain(*_sentences(fold_case(name))) for name in (title, other))
     if _details(phrases) != _details(others):
         return False
     longer, shorter = sorted((key_words(title), key_words(other)), key=len, reverse=True)
     if "".join(longer) == "".join(shorter):
-        return True
+        return bool(longer) or fold_case(title) == fold_case(other)
+    if not shorter or not _turning_words().isdisjoint(set(longer).difference(shorter)):
+        return False
     all_words, words = stems(longer), stems(shorter)
     said = {*words, *stems(key_words(text))}
     if any(not said.issuperset(_qualifiers(name)) for name in (title, other)):

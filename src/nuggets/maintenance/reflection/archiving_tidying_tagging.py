@@ -110,9 +110,10 @@ def _without_repetition(content: str) -> str:
             section = set()
         follows_itself = line == above and bool(_WORDS.fullmatch(line))
         is_repeated = follows_itself or (line in section and _is_statement(line, joining))
-        before = lines[number - 2] if number > 1 else ""
+        before, title = ("", *lines)[number - 1], ("", "", *lines)[number - 1]
         is_answer = before.endswith(QUESTION_MARKS)
-        is_led_to = [before] == lines_kept[-1:] and _leads_to(before, line)
+        lead = before or (title if _WORDS.fullmatch(title) else "")
+        is_led_to = lead == above != line and _leads_to(lead, line)
         is_field = bool(_FIELD.match(line))
         may_repeat = is_code or is_answer or is_led_to or is_field or below[:1].isspace()
         if may_repeat or not is_repeated:
@@ -130,9 +131,9 @@ def _begins_section(line: str, below: str) -> bool:
 
 
 def _leads_to(before: str, line: str) -> bool:
-    """Whether a sentence goes on from a plain line without an end ("For Mac users"): without it
-    that line would lead to nothing."""
-    is_plain = before[:1].isalpha() and not before.endswith(SENTENCE_MARKS)
+    """Whether a sentence goes on from a plain line without an end ("For Mac users", a day): without
+    it that line would lead to nothing."""
+    is_plain = before[:1].isalnum() and not before.endswith(SENTENCE_MARKS)
     return is_plain and line.endswith(SENTENCE_MARKS)
 
 
