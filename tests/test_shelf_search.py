@@ -243,3 +243,30 @@ def test_a_fact_that_recall_doubts_is_no_clear_answer(shelf: NuggetShelf) -> Non
 
     assert [result.clear_answer for result in doubted] == [False]
     assert [result.clear_answer for result in clear] == [True]
+
+
+@pytest.mark.parametrize(
+    ("content", "question"),
+    [
+        ("/srv/data/photoarchive/2023", "photo archive"),
+        ("the openwireguard config", "wireguard"),
+        ("Setup stops with 0x80070005.", "80070005"),
+        ("Die Lagerbestandsliste ist da.", "Bestandsliste"),
+        ("since commit 9f3c2ab7d1", "2ab7d1"),
+    ],
+)
+def test_what_stands_verbatim_inside_a_longer_word_is_found(
+    shelf: NuggetShelf, content: str, question: str
+) -> None:
+    note = shelf.create_note("notes", "Found", content)
+    shelf.create_note("notes", "Other", "Tests run with pytest.")
+
+    assert [result.note.id for result in shelf.search_notes(question)] == [note.id]
+
+
+def test_a_title_word_for_word_comes_before_titles_of_the_same_letters(shelf: NuggetShelf) -> None:
+    for title in ("C#", "C++"):
+        shelf.create_note("langs", title, "x")
+
+    assert shelf.search_notes("C#")[0].note.title == "C#"
+    assert shelf.search_notes("C++")[0].note.title == "C++"

@@ -138,8 +138,8 @@ class Search:
         return add_meaning(signals, self._similarity, self._ranking, self._reader, eligible)
 
     def _rank(self, eligible: "Eligible | None") -> list[Signal]:
-        """Notes above the threshold, best first; of equals the newer first, then by id. Beyond the
-        wanted ones there may be some missing."""
+        """Notes above the threshold, best first; of equals those that have the question word for
+        word, then the newer, then by id. Beyond the wanted ones there may be some missing."""
         ranked = []
         for signal in self._signals(eligible):
             evidence = signal.evidence + signal.meaning
@@ -147,7 +147,12 @@ class Search:
                 relevance = min(evidence + signal.document.boost, 1.0)
                 signal.relevance = round(relevance, DIGITS)
                 ranked.append(signal)
-        ranked.sort(key=lambda one: (-one.relevance, -one.document.created, one.document.note))
+        ranked.sort(
+            key=lambda one: (
+                *(-one.relevance, -one.phrase),
+                *(-one.document.created, one.document.note),
+            )
+        )
         return ranked
 
     def _degree(self, ranked: "Sequence[Signal]") -> "Degree":

@@ -135,6 +135,8 @@ class TermExpansion:
             # People rarely mistype the first letter: "linter" belongs to "lint", not to "winter".
             if all(guess.name[0] != word[0] for guess in alternatives.values()):
                 alternatives.update(self._root(term))
+            for known in [] if alternatives else self._containing(word):
+                alternatives[known] = Alternative(known, WEIGHTS.guessed, "within", known)
         if metadata_count and not alternatives:
             rare = rarity(metadata_count, self._notes)
         else:
@@ -208,7 +210,22 @@ class TermExpansion:
 
     def _terms_beginning(self, start: str) -> list[str]:
         """The terms of words that begin so, the most frequent ones."""
-        words = self._beginning(start, range(len(start), LONGEST_WORD + 1))
+        return self._most_frequent(self._beginning(start, range(len(start), LONGEST_WORD + 1)))
+
+    def _containing(self, part: str) -> list[str]:
+        """The terms of words that it is a part of, the most frequent ones: a text that has it word
+        for word, as documented. All words are looked through, so only for one that nothing else
+        answers."""
+        if len(part) < SHORTEST or not part.isalnum():
+            return []
+        rows = self._database.execute(
+            "SELECT word, term, letters FROM search_words WHERE length > ? AND word LIKE ?",
+            (len(part), f"%{part}%"),
+        )
+        return self._most_frequent([KnownWord(*row) for row in rows])
+
+    def _most_frequent(self, words: "Sequence[KnownWord]") -> list[str]:
+        """Terms of the words, of a few at most."""
         self._postings.read_term_counts(known.term for known in words)
         # Some may be words of archived notes only, which are not read.
         counts = {known.term: self._postings.count(known.term) for known in words}
