@@ -492,21 +492,21 @@ class SearchNotesResult(NamedTuple):
 
 
 BASIS_LENGTH = 20  # strings in a stored recipe, as documented
+BASIS_SHARE = 5  # of them the title, the tags and the links have at most: each kind is documented
 
 
 def vector_spec(note: MemoryNote) -> NoteVectorSpec:
     """Title, tags, metadata, links and as much content as fits, each marked with its field."""
     basis = dict.fromkeys(
         [
-            *[f"title:{word}" for word in words(note.title)],
-            *[f"tag:{tag}" for tag in note.tags if ":" not in tag],
+            *[f"title:{word}" for word in words(note.title)[:BASIS_SHARE]],
+            *[f"tag:{tag}" for tag in note.tags if ":" not in tag][:BASIS_SHARE],
             f"kind:{note.kind}",
             f"scope:{note.scope}",
             f"type:{note.type}",
-            *[f"link:{link.to}" for link in note.links[:4]],
+            *[f"link:{link.to}" for link in note.links[:BASIS_SHARE]],
         ]
     )
     room = BASIS_LENGTH - len(basis)
-    content = [f"content:{word}" for word in first_words(note.content, room)] if room > 0 else ()
-    chosen = (*basis, *content)[:BASIS_LENGTH]
+    chosen = (*basis, *(f"content:{word}" for word in first_words(note.content, room)))
     return NoteVectorSpec(seed=len("|".join(chosen)), basis=chosen)
