@@ -16,9 +16,9 @@ def test_tags_are_written_lower_case_with_hyphens_once_and_with_those_of_the_sys
 
 
 def test_old_scope_and_type_tags_are_replaced() -> None:
-    tags = normal_tags(["scope:user", "x", "Type:Note", "type: fact"], "n", "self", "style")
+    tags = normal_tags(["scope:user", "x", "Type:Note", "type:bug"], "n", "self", "style")
 
-    assert tags == ("x", "n", "scope:self", "type:style")
+    assert tags == ("x", "type:bug", "n", "scope:self", "type:style")
 
 
 @settings(max_examples=example_count(200))

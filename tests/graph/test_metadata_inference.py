@@ -404,6 +404,14 @@ def test_what_a_name_implied_follows_a_new_name(
     assert f"scope:{scope}" in renamed.tags
 
 
+def test_a_tag_of_the_system_says_what_it_names(shelf: NuggetShelf) -> None:
+    tagged = shelf.create_note("notes", "Tone", "Be brief.", ["scope:self", "type:preference"])
+    given = shelf.create_note("notes", "Tone 2", "Be brief.", ["scope:self"], scope="user")
+
+    assert (tagged.scope, tagged.subject, tagged.type) == ("self", "assistant:self", "preference")
+    assert given.scope == "user"
+
+
 def test_what_was_said_of_a_memory_stays_when_it_is_renamed(shelf: NuggetShelf) -> None:
     fact = shelf.remember("facts", "host", "10.0.0.7", stability="temporary", type="style")
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from sys import intern
 
 from nuggets.domain.limits import storable
-from nuggets.domain.records import MemoryNote
+from nuggets.domain.records import SCOPES, TYPES, MemoryNote
 from nuggets.errors import InvalidInput
 from nuggets.language.text import fold_case, shorten
 from nuggets.named_tuple import NamedTuple
@@ -32,10 +32,19 @@ def system_tags(nugget: str, scope: str, type: str) -> tuple[str, str, str]:
     return intern(normal_tag(nugget)), intern(f"scope:{scope}"), intern(f"type:{type}")
 
 
+_OF_METADATA = {*(f"scope:{scope}" for scope in SCOPES), *(f"type:{type_}" for type_ in TYPES)}
+
+
 def without_system_tags(tags: Iterable[str], nugget: str) -> list[str]:
-    """Of tags in their written form those that do not follow from metadata."""
+    """Of tags in their written form those that do not follow from metadata; `type:bug` is one."""
     system = ("", normal_tag(nugget))
-    return [tag for tag in tags if tag not in system and not tag.startswith(("scope:", "type:"))]
+    return [tag for tag in tags if tag not in system and tag not in _OF_METADATA]
+
+
+def tagged_values(tags: Iterable[str]) -> dict[str, str]:
+    """The scope and type that tags name, by field."""
+    named = _OF_METADATA.intersection(map(normal_tag, tags))
+    return dict(tag.split(":") for tag in sorted(named))
 
 
 def own_tags(tags: Iterable[str], nugget: str) -> tuple[str, ...]:

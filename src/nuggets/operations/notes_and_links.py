@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from nuggets.domain.limits import (
     LINKS,
@@ -15,7 +15,7 @@ from nuggets.domain.limits import (
     checked_title,
     checked_value,
 )
-from nuggets.domain.names_and_tags import normal_tags, own_tags
+from nuggets.domain.names_and_tags import normal_tags, own_tags, tagged_values
 from nuggets.domain.records import (
     CONTRADICTS,
     DEFAULT_REASON,
@@ -250,6 +250,10 @@ def new_note(
     title = _checked_name(kind, title)
     content = _normalize_body(kind, content)
     tags = checked_tags(tags)
+    tagged: dict[str, Any] = {
+        field: value for field, value in tagged_values(tags).items() if not getattr(given, field)
+    }
+    given = check_metadata(given._replace(**tagged)) if tagged else given
     owner = given.project if given.project is not None else project if at_work else ""
     default_scope: MemoryScope = "project" if owner else "user"
     metadata = infer_metadata(title, content, tags, nugget, kind, given, None, default_scope)
