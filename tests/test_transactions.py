@@ -26,13 +26,11 @@ class Crowded(InMemoryStore):
         self.waiting = threading.Event()
 
     @contextmanager
-    def exclusive(
-        self, wait_seconds: float | None = None, *, import_edits: bool = True
-    ) -> Iterator[None]:
+    def exclusive(self, wait_seconds: float | None = None, **options: bool) -> Iterator[None]:
         self.waiting.set()
         if not self.free.wait(wait_seconds):
             raise StoreBusy("another process is writing")
-        with super().exclusive(wait_seconds, import_edits=import_edits):
+        with super().exclusive(wait_seconds, **options):
             yield
 
 

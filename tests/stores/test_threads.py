@@ -270,8 +270,8 @@ def test_no_recall_is_lost_between_appending_and_taking(tmp_path: Path) -> None:
     def take() -> None:
         file = tmp_path / "recalls.jsonl"
         while not done.is_set() or file.stat().st_size:
-            with waiting.take() as touches:
-                counted.extend(touch.session for touch in touches)
+            counted.extend(touch.session for touch in waiting.read())
+            waiting.forget_read()
 
     taker = threading.Thread(target=take)
     taker.start()

@@ -4,7 +4,7 @@ Here are the tables of the index, all derived from notes. Every process must kno
 else of this package.
 """
 
-FORMAT = 5  # raise it whenever the derived rows change
+FORMAT = 6  # raise it whenever the derived rows change
 
 TABLES = (
     # One row for each fact that is not hidden, clustered by nugget. Names and keys are folded; the
@@ -23,14 +23,14 @@ TABLES = (
     "CREATE INDEX IF NOT EXISTS fact_keys_by_key ON fact_keys (key)",
     "CREATE INDEX IF NOT EXISTS fact_keys_by_place ON fact_keys (place)",
     # The facts whose keys have a word, or some that are that word if written together: their
-    # postings (`key_table.Candidate.postings`), 8 bytes each, ascending.
+    # postings (`key_table.Candidate.posting`), 8 bytes each, in any order.
     """CREATE TABLE IF NOT EXISTS fact_words (
         word TEXT NOT NULL,
         nugget TEXT NOT NULL,
         project TEXT NOT NULL,
-        block INTEGER NOT NULL,
+        stretch INTEGER NOT NULL,
         postings BLOB NOT NULL,
-        PRIMARY KEY (word, nugget, project, block)
+        PRIMARY KEY (word, nugget, project, stretch)
     ) WITHOUT ROWID""",
     # The spellings of each word (`key_words.spellings`): they find the words that a question
     # misspells.

@@ -4,7 +4,7 @@ Words lead to keys, and spellings to the words that a question may have misspelt
 reads few rows, however many facts there are.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import chain
 from struct import pack, unpack
@@ -23,12 +23,13 @@ from nuggets.facts.key_words import (
 from nuggets.language.text import digest, fold_case
 from nuggets.named_tuple import NamedTuple
 
-PostingsRow = tuple[str, str, str, int]  # word, nugget, project, block of places
+PostingsRow = tuple[str, str, str, int]  # word, nugget, project, stretch of places
 Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, note before, note after
 
-STRETCH = 256  # places counted together: about as many stretches in a nugget of 60,000 facts
+# Places counted together, whose postings are one row too: about as many stretches in a nugget of
+# 60,000 facts, and a write copies at most 2 KB for each word.
+STRETCH = 256
 HASH_BYTES = 12  # of a value: two of a page are never taken for one by chance
-BLOCK = 4096  # places whose postings are one row: a write rewrites at most 32 KB for each word
 PLACE_BITS = 48  # of a posting; the others are the length of its key
 MOST_LETTERS = 0xFFFF  # of a key that are counted: longer ones rank alike
 MOST_CANDIDATES = 6  # keys compared with a question, those with most of its words: 10 tell no more
@@ -48,10 +49,12 @@ PAGE = (
     " AS before), ?) ORDER BY place LIMIT ?"
 )
 PUT_POSTINGS = (
-    "INSERT INTO fact_words VALUES (?, ?, ?, ?, ?) ON CONFLICT (word, nugget, project, block)"
+    "INSERT INTO fact_words VALUES (?, ?, ?, ?, ?) ON CONFLICT (word, nugget, project, stretch)"
     " DO UPDATE SET postings = excluded.postings"
 )
-DROP_POSTINGS = "DELETE FROM fact_words WHERE word = ? AND nugget = ? AND project = ? AND block = ?"
+DROP_POSTINGS = (
+    "DELETE FROM fact_words WHERE word = ? AND nugget = ? AND project = ? AND stretch = ?"
+)
 SELECT = "SELECT nugget, place, note, project, key, words, value FROM fact_keys"
 ADD_SPELLING = "INSERT INTO fact_spellings VALUES (?, ?) ON CONFLICT (spelling, word) DO NOTHING"
 DROP_SPELLING = (
@@ -72,18 +75,37 @@ class Candidate(NamedTuple):
     value: str  # its hash
 
     @property
-    def postings(self) -> Iterator[tuple[PostingsRow, int]]:
-        """For each of its words, and those written together: where that is found, and the place of
-        the fact after the length of its key. So postings sort by length."""
-        posting = min(len(self.key), MOST_LETTERS) << PLACE_BITS | self.place
-        for word in {*self.words.split(), *self.joined_words}:
-            yield (word, self.nugget, self.project, self.place // BLOCK), posting
+    def posting(self) -> int:
+        """Its place after the length of its key. So postings sort by length."""
+        return min(len(self.key), MOST_LETTERS) << PLACE_BITS | self.place
 
     @property
     def joined_words(self) -> set[str]:
         """All words written together, and those that a capital letter parts: "github"."""
-        words = self.words.split()
-        return {"".join(words), *split_words(self.key)} if words else set()
+        return {self.words.replace(" ", ""), *split_words(self.key)} if self.words else set()
+
+
+class Entries(NamedTuple):
+    """What leads to facts."""
+
+    postings: dict[PostingsRow, list[int]]  # for each of their words, and those written together
+    spellings: set[tuple[str, str]]  # with the word that each is one of
+
+    @classmethod
+    def of(cls, facts: Iterable[Candidate]) -> "Entries":
+        postings: dict[PostingsRow, list[int]] = {}
+        words, joined = set[str](), set[str]()
+        for fact in facts:
+            own, together = set(fact.words.split()), fact.joined_words
+            at, posting = (fact.nugget, fact.project, fact.place // STRETCH), fact.posting
+            for word in own | together:
+                postings.setdefault((word, *at), []).append(posting)
+            words |= own
+            joined |= together
+        spelt = {(spelling, word) for word in words for spelling in spellings(word)}
+        for word in joined - words:
+            spelt.update((spelling, word) for spelling in joined_spellings(word))
+        return cls(postings, spelt)
 
 
 class PagePlace(NamedTuple):
@@ -123,8 +145,12 @@ class KeyTable:
 
     def _add(self, facts: Sequence[Candidate]) -> None:
         self._database.executemany("INSERT INTO fact_keys VALUES (?, ?, ?, ?, ?, ?, ?)", facts)
-        self._change_postings(facts, set.union)
-        self._database.executemany(ADD_SPELLING, sorted(_spelling_rows(facts)))
+        added = Entries.of(facts)
+        known = self._stored_postings(added.postings)
+        self._put_postings(
+            {row: known.get(row, b"") + _pack(new) for row, new in added.postings.items()}
+        )
+        self._database.executemany(ADD_SPELLING, sorted(added.spellings))
         self._count(facts, 1)
 
     def _remove(self, facts: Sequence[Candidate]) -> None:
@@ -132,44 +158,36 @@ class KeyTable:
             "DELETE FROM fact_keys WHERE nugget = ? AND place = ?",
             ((fact.nugget, fact.place) for fact in facts),
         )
-        self._change_postings(facts, set.difference)
-        rows = ((spelling, word, word) for spelling, word in _spelling_rows(facts))
+        removed = Entries.of(facts)
+        self._put_postings(
+            {
+                row: _pack(set(_unpack(known)).difference(removed.postings[row]))
+                for row, known in self._stored_postings(removed.postings).items()
+            }
+        )
+        rows = ((spelling, word, word) for spelling, word in removed.spellings)
         self._database.executemany(DROP_SPELLING, rows)
         self._count(facts, -1)
 
-    def _change_postings(
-        self,
-        facts: Iterable[Candidate],
-        combine: Callable[[set[int], set[int]], set[int]],
-    ) -> None:
-        changed: dict[PostingsRow, set[int]] = {}
-        for fact in facts:
-            for row, posting in fact.postings:
-                changed.setdefault(row, set()).add(posting)
-        stored = self._stored_postings(changed)
-        kept, dropped = [], []
-        for row, postings in changed.items():
-            left = combine(stored.get(row, set()), postings)
-            if left:
-                kept.append((*row, pack(f"<{len(left)}Q", *sorted(left))))
-            else:
-                dropped.append(row)
+    def _put_postings(self, changed: Mapping[PostingsRow, bytes]) -> None:
+        kept = [(*row, postings) for row, postings in changed.items() if postings]
+        dropped = [row for row, postings in changed.items() if not postings]
         self._database.executemany(PUT_POSTINGS, kept)
         self._database.executemany(DROP_POSTINGS, dropped)
 
-    def _stored_postings(self, rows: Iterable[PostingsRow]) -> dict[PostingsRow, set[int]]:
+    def _stored_postings(self, rows: Iterable[PostingsRow]) -> dict[PostingsRow, bytes]:
         """What these rows hold, in one statement for each place where words lie."""
         words: dict[tuple[str, str, int], list[str]] = {}
-        for word, nugget, project, block in rows:
-            words.setdefault((nugget, project, block), []).append(word)
+        for word, nugget, project, stretch in rows:
+            words.setdefault((nugget, project, stretch), []).append(word)
         return {
-            (word, *place): set(_unpack(postings))
-            for place, found in words.items()
+            (word, *at): postings
+            for at, found in words.items()
             for chunk in chunks(found)
             for word, postings in self._database.execute(
                 f"SELECT word, postings FROM fact_words WHERE word IN ({placeholders(chunk)})"
-                " AND nugget = ? AND project = ? AND block = ?",
-                (*chunk, *place),
+                " AND nugget = ? AND project = ? AND stretch = ?",
+                (*chunk, *at),
             )
         }
 
@@ -199,19 +217,17 @@ class KeyTable:
         )
         wrong = {nugget for nugget, *_ in stored ^ set(self._database.execute(COUNTED))}
         faults = [f"nugget {nugget}: its facts are miscounted" for nugget in sorted(wrong)]
-        keys = [Candidate(*row) for row in self._database.execute(SELECT)]
+        expected = Entries.of(Candidate(*row) for row in self._database.execute(SELECT))
         words = {
-            ((*row,), posting)
+            tuple(row): sorted(_unpack(postings))
             for *row, postings in self._database.execute(
-                "SELECT word, nugget, project, block, postings FROM fact_words"
+                "SELECT word, nugget, project, stretch, postings FROM fact_words"
             )
-            for posting in _unpack(postings)
         }
-        if words != {row for key in keys for row in key.postings}:
+        if words != {row: sorted(postings) for row, postings in expected.postings.items()}:
             faults.append("the index of words is not that of the keys")
-        if set(self._database.execute("SELECT spelling, word FROM fact_spellings")) != (
-            _spelling_rows(keys)
-        ):
+        spelt = set(self._database.execute("SELECT spelling, word FROM fact_spellings"))
+        if spelt != expected.spellings:
             faults.append("the index of spellings is not that of the keys")
         return faults
 
@@ -318,6 +334,10 @@ class KeyTable:
         return int(rank)
 
 
+def _pack(postings: Collection[int]) -> bytes:
+    return pack(f"<{len(postings)}Q", *postings)
+
+
 def _unpack(postings: bytes) -> tuple[int, ...]:
     return unpack(f"<{len(postings) // 8}Q", postings)
 
@@ -346,18 +366,6 @@ def _recallable(note: MemoryNote | None) -> MemoryNote | None:
 
 def _identity(fact: MemoryNote) -> tuple[str, ...]:
     return fact.id, fact.nugget_name, fact.title, fact.project, fact.content
-
-
-def _spelling_rows(facts: Iterable[Candidate]) -> set[tuple[str, str]]:
-    facts = list(facts)
-    words = {word for fact in facts for word in fact.words.split()}
-    joined = {word for fact in facts for word in fact.joined_words}
-    return {
-        (spelling, word)
-        for spell, chosen in ((spellings, words), (joined_spellings, joined - words))
-        for word in chosen
-        for spelling in spell(word)
-    }
 
 
 def _row(place: int, fact: MemoryNote) -> Candidate:

@@ -6,7 +6,7 @@ synonym, its beginning, or a slip of the fingers.
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from nuggets.domain.records import SCOPES
 from nuggets.language.languages import ALSO_ENGLISH, stems
@@ -49,6 +49,7 @@ TELLING, NEGATION = "telling", "negation"  # kinds of words that are no stop wor
 NAMES = ALSO_ENGLISH | {"eu", "os", "us"}
 
 
+@lru_cache(maxsize=16)  # a key is split when it is looked for and when it is written
 def split_words(text: str) -> tuple[str, ...]:
     """The words of a text, folded; identifiers in parts, unspaced scripts in pairs of letters."""
     text = text[: MOST_WORDS * LONGEST_WORD]
@@ -133,13 +134,14 @@ def akin_forms(word: str) -> set[str]:
     return found
 
 
-def spellings(word: str, edits: int = MOST_EDITS, letters: int = SPELT_LETTERS) -> set[str]:
+@lru_cache(maxsize=256)  # keys that are written one after another share words
+def spellings(word: str, edits: int = MOST_EDITS, letters: int = SPELT_LETTERS) -> frozenset[str]:
     """Its forms, with up to so many letters left out.
 
     A slip leaves two words with a spelling in common: both without the wrong letters. Words with
     digits or signs, and of two letters, are never misspelt.
     """
-    found = forms(word, letters)
+    found = frozenset(forms(word, letters))
     if len(word) < SHORTEST_MISSPELT or not word[-1].isalpha() or digits(word) or is_unspaced(word):
         return found
     cut = {word[:letters]}
@@ -148,7 +150,7 @@ def spellings(word: str, edits: int = MOST_EDITS, letters: int = SPELT_LETTERS) 
     return found | cut
 
 
-def joined_spellings(joined: str) -> set[str]:
+def joined_spellings(joined: str) -> frozenset[str]:
     """Spellings of words that are written together, with one letter left out."""
     return spellings(joined, 1, JOINED_LETTERS)
 

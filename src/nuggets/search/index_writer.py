@@ -38,13 +38,13 @@ class IndexWriter:
     """One update: gathers what changes, and writes what many notes share at the end."""
 
     def __init__(
-        self, database: "Database", revision: int = 0, written: "Collection[str]" = ()
+        self, database: "Database", revision: int = 0, written: set[str] | None = None
     ) -> None:
-        """`written`: tokens whose words the table had at this revision. It is another one if
-        another process has written since, or a write was undone."""
+        """`written`: tokens whose words the table had at this revision, to be continued. It is
+        another one if another process has written since, or a write was undone."""
         self._database = database
         self._numbers = documents.read_numbers(database)
-        self.written = set(written if self.revision == revision else ())
+        self.written = written if written and self.revision == revision else set[str]()
         self._postings = PostingsWriter(database, self._numbers.get(documents.RECENT, 0))
         self._changes: dict[str, int] = {}  # of numbers
         self._documents: list[tuple[Any, ...]] = []  # rows to be written

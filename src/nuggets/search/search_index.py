@@ -61,7 +61,9 @@ class SearchIndex:
     def _write(self, pairs: "Iterable[Pair]") -> None:
         from nuggets.search.index_writer import IndexWriter
 
-        writer = IndexWriter(self._database, *self._written)
+        revision, written = self._written
+        self._written = 0, set()  # so it is if this fails
+        writer = IndexWriter(self._database, revision, written)
         writer.update(pairs)
         self._written = writer.revision, writer.written
 

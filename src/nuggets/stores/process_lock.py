@@ -205,6 +205,7 @@ class RecallFile:
     def __init__(self, directory: str) -> None:
         self._directory = directory
         self._path = os.path.join(directory, "recalls.jsonl")
+        self._bytes_read = 0
 
     def append(self, touches: Sequence[Touch]) -> None:
         """Append recalls. Fails silently: a memory that cannot be written can still be read."""
@@ -220,19 +221,21 @@ class RecallFile:
         except OSError:
             return True
 
-    @contextmanager
-    def take(self) -> Iterator[tuple[Touch, ...]]:
-        """The recalls to commit inside; they are deleted if that succeeds.
+    def read(self) -> list[Touch]:
+        """The recalls to commit. The caller holds the shelf's lock, and calls `forget_read` after
+        the commit."""
+        content = b"" if self.is_empty() else read_if_plain(self._path)
+        self._bytes_read = len(content)
+        return list(_read_touches(content))
 
-        The caller holds the shelf's lock.
-        """
-        content = read_if_plain(self._path) if self._directory else b""
-        yield tuple(_read_touches(content))
-        if content:
-            with suppress(OSError), self._open_and_lock() as descriptor:
-                later = os.pread(descriptor, os.fstat(descriptor).st_size, len(content))
-                os.ftruncate(descriptor, 0)
-                write_all(descriptor, later)
+    def forget_read(self) -> None:
+        """Delete what was read."""
+        if not self._bytes_read:
+            return
+        with suppress(OSError), self._open_and_lock() as descriptor:
+            later = os.pread(descriptor, os.fstat(descriptor).st_size, self._bytes_read)
+            os.ftruncate(descriptor, 0)
+            write_all(descriptor, later)
 
     @contextmanager
     def _open_and_lock(self) -> Iterator[int]:

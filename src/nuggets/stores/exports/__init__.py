@@ -50,7 +50,6 @@ class StoreAccess(NamedTuple):
     registers: Callable[[], Registers]
     alone: Callable[[], AbstractContextManager[Any]]  # on the connection
     exclusive: Callable[..., AbstractContextManager[None]]
-    hold_lock: Callable[[float | None], AbstractContextManager[None]]  # and nothing prepared
     transaction: Callable[..., AbstractContextManager[None]]  # alone on the connection
     commit: Callable[[Changes], int]  # inside a transaction
 
@@ -198,7 +197,7 @@ class Exports:
         from nuggets.stores.exports import write
 
         database = self._access.database()
-        lock = partial(self._access.hold_lock, wait_seconds)
+        lock = partial(self._access.exclusive, wait_seconds, prepare=False)
         self._is_behind, self._refresher = False, None  # other threads may commit meanwhile
         try:
             if database.blocks_others:  # also a second connection of this process

@@ -2,8 +2,8 @@
 a moment, and then ends. It outlives the command that started it, and may be killed at any time.
 
 A shelf has at most one, which holds a lock file. No request is lost: whoever commits tries that
-lock and starts a refresher if it is free; a refresher lets it go first and then looks once more
-whether anyone has committed.
+lock and starts a refresher if it is free; a refresher lets it go first, and looks once more whether
+anyone has committed after so long a time that nobody tries twice in it.
 """
 
 import fcntl
@@ -42,23 +42,30 @@ if os.path.exists(os.path.join(directory, "{DATABASE}")):
 """
 _ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
 
-_started: dict[str, int] = {}  # by directory: the process ids of those that this process started
+_started: dict[int, str] = {}  # by process id: the directories of those that this process started
+_seen: dict[str, float] = {}  # by directory: when one was at work
 
 
 def start(directory: str, is_wanted: Callable[[], bool]) -> None:
     """Start the refresher of a shelf, unless one is at work; `is_wanted` is asked only then."""
+    now = time.monotonic()
+    if now - _seen.get(directory, -QUIET_SECONDS) < QUIET_SECONDS:
+        return
     _forget_ended()
     program = os.path.basename(sys.executable or "")
     if not program.startswith(("python", "pypy")):  # embedded in another program
         return
     with suppress(OSError):
         descriptor = _try_lock(directory)
+        if descriptor is None:
+            _seen[directory] = now
+            return
         try:
-            if descriptor is not None and is_wanted():
-                _started[directory] = _spawn(os.path.abspath(directory), descriptor)
+            if is_wanted():
+                _started[_spawn(os.path.abspath(directory), descriptor)] = directory
+                _seen[directory] = now
         finally:
-            if descriptor is not None:
-                os.close(descriptor)  # the new process has its own, and the lock with it
+            os.close(descriptor)  # the new process has its own, and the lock with it
 
 
 def _try_lock(directory: str) -> int | None:
@@ -90,20 +97,22 @@ def _spawn(directory: str, lock: int) -> int:
 
 def stop(directory: str) -> None:
     """End the refresher, if this process started it: the caller writes the files."""
-    process = _started.pop(directory, None)
-    with suppress(ChildProcessError, ProcessLookupError):
-        if process is not None and not os.waitpid(process, os.WNOHANG)[0]:
+    _seen.pop(directory, None)
+    _forget_ended()
+    for process in [process for process, of in _started.items() if of == directory]:
+        del _started[process]
+        with suppress(ChildProcessError, ProcessLookupError):
             os.kill(process, signal.SIGTERM)
             os.waitpid(process, 0)
 
 
 def _forget_ended() -> None:
     """Until then they are zombies."""
-    for directory, process in list(_started.items()):
+    for process in list(_started):
         with suppress(ChildProcessError):
             if not os.waitpid(process, os.WNOHANG)[0]:
                 continue
-        del _started[directory]
+        del _started[process]
 
 
 # --- in its own process -----------------------------------------------------------------------
@@ -125,6 +134,7 @@ def run(directory: str, lock: int) -> None:
             while True:
                 shown = _write_when_quiet(database, directory)
                 fcntl.flock(lock, fcntl.LOCK_UN)
+                time.sleep(QUIET_SECONDS)
                 if _last_change(database) == shown:
                     return
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails if another is at work

@@ -262,21 +262,17 @@ class Store(ABC):
 
     @contextmanager
     def exclusive(
-        self, wait_seconds: float | None = None, *, import_edits: bool = True
+        self,
+        wait_seconds: float | None = None,
+        *,
+        import_edits: bool = True,
+        prepare: bool = True,
     ) -> Iterator[None]:
         """Nobody else writes inside. May be nested.
 
-        If another holds the lock for too long, `StoreBusy` names it.
+        If another holds the lock for too long, `StoreBusy` names it. `prepare`: make tables and
+        indexes current first, and write in the end what `touch` kept back.
         """
-        with self._hold_lock(wait_seconds, import_edits=import_edits, prepare=True):
-            yield
-        self.flush_touches()
-
-    @contextmanager
-    def _hold_lock(
-        self, wait_seconds: float | None, *, import_edits: bool = False, prepare: bool = False
-    ) -> Iterator[None]:
-        """Hold the lock. `prepare`: make tables and indexes current first."""
         self._refuse_inherited()
         longest = process_lock.LOCK_SECONDS if wait_seconds is None else wait_seconds
         with self._one_thread(longest), self._explain_errors():
@@ -285,6 +281,8 @@ class Store(ABC):
                 yield
             finally:
                 self._release_lock()
+        if prepare:
+            self.flush_touches()
 
     @contextmanager
     def _one_thread(self, wait_seconds: float) -> Iterator[None]:
@@ -354,22 +352,16 @@ class Store(ABC):
 
     def write(self, changes: Changes) -> int:
         """Write all changes or none, durably unless in a batch; the new revision."""
-        with self._one_thread(process_lock.LOCK_SECONDS):
-            if self._batch is not None:  # it holds the lock, and has prepared everything
-                with self._explain_errors(), self._mutex:
-                    return self._write_in_batch(changes)
         with self.exclusive(), self._mutex:
             if self._batch_depth:
                 return self._write_in_batch(changes)
-            return self._write_alone(changes)
-
-    def _write_alone(self, changes: Changes) -> int:
-        with self._take_waiting_touches() as waiting, self._transaction():
-            if waiting:
+            if waiting := self._waiting_touches():
                 changes = changes._replace(touches=(*waiting, *changes.touches))
-            revision = self._write_commit(changes)
-        self._has_committed = True
-        return revision
+            with self._transaction():
+                revision = self._write_commit(changes)
+            self._forget_waiting_touches()
+            self._has_committed = True
+            return revision
 
     def _write_commit(self, changes: Changes) -> int:
         """Inside a transaction."""
@@ -454,10 +446,10 @@ class Store(ABC):
             return
         self.state.forget()
         try:
-            with self._take_waiting_touches() as waiting:
-                writer.count(waiting)
-                self._finish(writer)
-                self._commit()
+            writer.count(self._waiting_touches())
+            self._finish(writer)
+            self._commit()
+            self._forget_waiting_touches()
             self._has_committed = True
         except BaseException:
             self._roll_back()
@@ -508,16 +500,15 @@ class Store(ABC):
             finally:
                 self._threads.release()
 
-    @contextmanager
-    def _take_waiting_touches(self) -> Iterator[tuple[Touch, ...]]:
-        """All recalls that wait for a commit, to be counted inside."""
-        kept, self._kept_touches = self._kept_touches, []
-        try:
-            with self._recall_file.take() as waiting:
-                yield (*waiting, *kept)
-        except BaseException:
-            self._kept_touches[:0] = kept
-            raise
+    def _waiting_touches(self) -> tuple[Touch, ...]:
+        """All recalls that wait for a commit. The caller holds the lock, and forgets them after the
+        commit that counts them."""
+        self._kept_waiting = len(self._kept_touches)  # other threads may add some meanwhile
+        return (*self._recall_file.read(), *self._kept_touches)
+
+    def _forget_waiting_touches(self) -> None:
+        self._recall_file.forget_read()
+        del self._kept_touches[: self._kept_waiting]
 
     def _count(self, touches: Sequence[Touch]) -> None:
         """Count at once if no other process is writing, without waiting for a sync.
@@ -542,13 +533,11 @@ class Store(ABC):
     def count_waiting_recalls(self) -> None:
         """Count the recalls that met a locked shelf, before something is decided by recalls."""
         if self._batch is None and (self._kept_touches or not self._recall_file.is_empty()):
-            with (
-                self.exclusive(),
-                self._mutex,
-                self._take_waiting_touches() as waiting,
-                self._transaction(),
-            ):
-                self._write_recalls(waiting)
+            with self.exclusive(), self._mutex:
+                waiting = self._waiting_touches()
+                with self._transaction():
+                    self._write_recalls(waiting)
+                self._forget_waiting_touches()
 
     @cached_property
     def _recall_file(self) -> process_lock.RecallFile:
@@ -568,11 +557,13 @@ class Store(ABC):
         """Erase dropped notes from the history and the indexes, in one transaction."""
         from nuggets.stores.sql.history import erase
 
-        with self._recall_file.take() as waiting, self._transaction():
+        waiting = self._waiting_touches()
+        with self._transaction():
             apply_touches(self._asked(), self.state.notes, waiting)
             erase(self._asked(), note_ids)
             for index in self._indexes.all():
                 index.forget_traces(note_ids)
+        self._forget_waiting_touches()
 
     def copy_from(
         self,

@@ -193,22 +193,25 @@ def reading_file(path: str) -> Iterator[Database]:
         yield database
 
 
-@contextmanager
-def explain_errors(path: str, find_damage: Callable[[], str] = lambda: "") -> Iterator[None]:
+class explain_errors:
     """Translates SQLite errors of rows that are fetched inside, as `Database` does.
 
     `find_damage`: asked after any other failure inside, which damage may explain.
     """
-    try:
-        yield
-    except FAILURES as problem:
-        raise explain_error(problem, path) from problem
-    except (NuggetsError, OSError):
-        raise
-    except Exception as problem:
-        if damage := find_damage():
-            raise _damage_error(path, damage) from problem
-        raise
+
+    def __init__(self, path: str, find_damage: Callable[[], str] = lambda: "") -> None:
+        self._path = path
+        self._find_damage = find_damage
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
+        if isinstance(problem, FAILURES):
+            raise explain_error(problem, self._path) from problem
+        if isinstance(problem, NuggetsError | OSError) or not isinstance(problem, Exception):
+            return
+        if damage := self._find_damage():
+            raise _damage_error(self._path, damage) from problem
 
 
 def create(path: str, statements: Iterable[str]) -> None:

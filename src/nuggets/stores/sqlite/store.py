@@ -71,7 +71,6 @@ class SqliteStore(Store):
                 self._current_registers,
                 lambda: self._mutex,
                 self.exclusive,
-                self._hold_lock,
                 self._alone_in_transaction,
                 self._write_commit,
             )
