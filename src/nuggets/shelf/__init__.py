@@ -862,21 +862,14 @@ class NuggetShelf:
         """
         return self._transactions.own_revision
 
-    def commits(self, since: int = 0) -> Sequence[Commit]:
-        """The commits after a revision that are still kept, oldest first, with counted recalls."""
+    def commits(self, since: int = 0, most: int | None = None) -> Sequence[Commit]:
+        """The commits after a revision that are still kept, oldest first, with counted recalls.
+
+        `most`: only the first so many.
+        """
         check_whole(since, "a revision")
         with self._transactions.reading():
-            return list(self._transactions.store.commits(since))
-
-    def new_commits(self, since: int, most: int) -> Sequence[Commit] | None:
-        """The commits after a revision, oldest first; None if there are more than `most`, or if
-        some of them are no longer kept."""
-        with self._transactions.reading():
-            count = self.revision - since
-            if count < 0 or count > most:
-                return None
-            commits = self.commits(since)
-            return commits if len(commits) == count else None
+            return list(islice(self._transactions.store.commits(since), most))
 
     def commit_summaries(self, since: int = 0, most: int | None = None) -> Sequence[CommitSummary]:
         """The commits after a revision without their notes, which is far less work.
@@ -929,11 +922,6 @@ class NuggetShelf:
     def undoable(self, revisions: Iterable[int]) -> set[int]:
         """Those of the commits that `undo` would revert now."""
         return self._history.find_undoable(revisions)
-
-    def last_own_change(self) -> Commit:
-        """The commit that `undo` reverts if none is named."""
-        with self._transactions.reading():
-            return self._history.last_to_undo()
 
     def undo(self, revision: int | None = None, dry_run: bool = False) -> Commit:
         """Revert a commit, by default this client's last change in this project that is not
