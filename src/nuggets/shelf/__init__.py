@@ -611,8 +611,6 @@ class NuggetShelf:
         """
         from nuggets.operations.notes_and_links import NoteEdit
 
-        if hidden is not None:
-            check_flag(hidden, "hidden")
         given, own = checked_metadata(meta), None if tags is None else checked_tags(tags)
         edit = NoteEdit(content, title, own, hidden)
         context = self._writing_context(content, title or "")
@@ -740,7 +738,6 @@ class NuggetShelf:
     def explain(self, query: str, note_id: str, include_hidden: bool = False) -> "Explanation":
         """Why a note has its score for a query. `include_hidden`: as in that search."""
         query, note_id = checked_query(query), storable(note_id, "the id of a note")
-        check_flag(include_hidden, "include_hidden")
         with self._transactions.reading(flush=False) as view:
             return view.search.explain(query, note_id, include_hidden)
 
@@ -933,7 +930,6 @@ class NuggetShelf:
         """
         if revision is not None:
             check_whole(revision, "a revision")
-        check_flag(dry_run, "dry_run")
         return self._history.undo_commit(self._memory_files, revision, dry_run=dry_run)
 
     def purge(self, name: str, nugget: str | None = None, *, dry_run: bool = False) -> "Purged":
@@ -948,11 +944,9 @@ class NuggetShelf:
     def purge_fact(self, nugget: str, key: str) -> "Purged":
         """Erase every fact that this project ever had under exactly this key, deleted or not."""
         nugget, key = storable(nugget, "a nugget's name"), storable(key, "a key")
-
-        def find_fact() -> str:
-            return self._decisions().fact_to_purge(nugget, key).id
-
-        return self._purge.erase_key(nugget, key, find_fact)
+        return self._purge.erase_key(
+            nugget, key, lambda: self._decisions().fact_to_purge(nugget, key).id
+        )
 
     @property
     def _history(self) -> "History":
@@ -980,7 +974,6 @@ class NuggetShelf:
 
         Writes of others meanwhile are kept.
         """
-        check_flag(dry_run, "dry_run")
         if nugget is not None:
             with self._transactions.reading() as view:
                 nugget = argument_checks.require_nugget(view.state.nuggets, nugget).name
@@ -1020,7 +1013,6 @@ class NuggetShelf:
 
     def checkup(self, fix: bool = False) -> "Sequence[Defect]":
         """Defects of the files and the links; `fix` repairs what can be repaired."""
-        check_flag(fix, "fix")
         return self._clean_up.checkup(fix=fix)
 
     @property
@@ -1099,7 +1091,6 @@ class NuggetShelf:
     ) -> "Copied":
         """Copy another shelf with its history into this one, which must be empty: whole, or after
         an interruption not at all."""
-        check_flag(dry_run, "dry_run")
         for shelf in (self, other):
             shelf._transactions.settle()
         store = self._transactions.store
@@ -1122,7 +1113,6 @@ class NuggetShelf:
         """
         from nuggets.maintenance.export_and_backup import export_notes
 
-        check_flag(dry_run, "dry_run")
         target = None if path is None else storable(path_text(path), "the path of an export")
         return export_notes(
             self._transactions, form, target, ids=ids, dry_run=dry_run, report=report
@@ -1155,7 +1145,6 @@ class NuggetShelf:
         checks the backup and returns what would change."""
         from nuggets.maintenance.export_and_backup import restore_backup
 
-        check_flag(dry_run, "dry_run")
         source = storable(path_text(path), "the path of a backup")
         return restore_backup(self._transactions, source, self._clock(), dry_run=dry_run)
 
@@ -1172,7 +1161,6 @@ class NuggetShelf:
     def promotion(self, path: StrPath | None = None, dry_run: bool = True) -> "Promotion":
         """What promotion does to the memory file, and the reason for every note. If no memory file
         is known, a dry run is for a new file."""
-        check_flag(dry_run, "dry_run")
         try:
             file = self.memory_path(path)
         except NotFound:
@@ -1401,7 +1389,6 @@ class NuggetShelf:
         repository we are in. Facts by keys that the other one has facts for stay as they are.
         What people changed in the lines of its MEMORY.md is taken over first.
         """
-        check_flag(dry_run, "dry_run")
         name = storable(path_text(old), "a folder")
         after = self.project
         if new is not None:
@@ -1425,7 +1412,6 @@ class NuggetShelf:
 
         What belongs to the project here becomes the other's, as by `move_project`.
         """
-        check_flag(dry_run, "dry_run")
         here, own = self._require_location(), self.project
         others = [status for status in self.projects() if status.project != own]
         places = {path: status.project for status in others for path in status.locations}
@@ -1518,7 +1504,6 @@ class NuggetShelf:
 
         `passphrase`: encrypts what is written there, from now on; each machine is told it once.
         """
-        check_flag(dry_run, "dry_run")
         folders = self.paired_folders() if folder is None else [_absolute(folder)]
         return [self._pairing(path, passphrase).sync(dry_run=dry_run) for path in folders]
 
@@ -1550,7 +1535,6 @@ class NuggetShelf:
         note, as Obsidian opens it. `report` is told how far it is."""
         from nuggets.maintenance.vault import Vault
 
-        check_flag(dry_run, "dry_run")
         return Vault(self._context, _absolute(folder), report).sync(dry_run=dry_run)
 
     def _pairing(self, folder: str, passphrase: str | None) -> "Pairing":
@@ -1667,7 +1651,6 @@ class NuggetShelf:
 
         `again`: a member, revoked or not, gets a new token and role; the old token ends.
         """
-        check_flag(again, "again")
         token = f"{checked_member_name(name)}.{permissions.new_secret()}"
 
         def decide(d: "OperationChanges") -> "Decision[str]":
@@ -1737,7 +1720,6 @@ class NuggetShelf:
         *,
         dry_run: bool = False,
     ) -> T:
-        check_flag(dry_run, "dry_run")
         if dry_run:
             with self._transactions.reading():
                 return decide(self._decisions())[1]
