@@ -261,6 +261,8 @@ def encode(value: Any) -> Any:
         return value.isoformat()
     if type(value).__name__ == "Nugget":
         return value.name
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     if isinstance(value, Iterable):
         return [encode(part) for part in value]
     raise InvalidInput(f"a server cannot be given {type(value).__name__}: {value!r:.80}")

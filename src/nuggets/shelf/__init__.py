@@ -1273,18 +1273,21 @@ class NuggetShelf:
         """The id of the project that new memories belong to; "" for none."""
         if self._project is None:
             try:
-                self._recognition = self._recognize(self._folder)
+                self._project = self._find_project()
             except StoreError:  # the operation itself reports it
                 if self._caller is not None:
                     raise
                 return current_project(self._folder)
-            self._project = self._recognition.location.project if self._recognition else ""
         return self._project
 
     @project.setter
     def project(self, project: str) -> None:
         self._project = self._named_project = project
         self._recognition = None
+
+    def _find_project(self) -> str:
+        self._recognition = self._recognize(self._folder)
+        return self._recognition.location.project if self._recognition else ""
 
     @property
     def location(self) -> str:
