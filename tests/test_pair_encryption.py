@@ -30,7 +30,9 @@ def test_what_lies_in_the_folder_is_encrypted_if_asked(tmp_path: Path) -> None:
     for file in folder.iterdir():
         assert b"sword" not in file.read_bytes()
         assert b"editor" not in file.read_bytes()
-    (folder / "nuggets-00000000deadbeef.jsonl").write_bytes(b'{"n":1,"id":"x","at":"2026-01-01"}\n')
+    (folder / "nuggets-00000000deadbeef.jsonl").write_bytes(
+        b'{"number":1,"noteId":"x","at":"2026-01-01"}\n'
+    )
     [done] = one.pair(folder)
     assert "is not encrypted" in done.problems[0]
     assert len(one.list_notes()) == 2

@@ -219,7 +219,9 @@ def test_a_log_that_someone_rewrote_is_checked_again(folder: Path, machine: Mach
     log.write_bytes(line(note={"title": "Good"}))
     one.pair(folder)
     one.pair(folder)
-    log.write_bytes(line(note={"title": ["x"]}) + line(n=2, id="note-a-2", note={"title": "Also"}))
+    log.write_bytes(
+        line(note={"title": ["x"]}) + line(number=2, noteId="note-a-2", note={"title": "Also"})
+    )
     [done] = one.pair(folder)
 
     assert len(done.problems) == 1
@@ -270,11 +272,23 @@ def line(**fields: Any) -> bytes:
         **{"tags": [], "hidden": False, "project": ""},
     }
     note |= fields.pop("note", {})
-    whole = {"n": 1, "id": "note-a-1", "at": "2026-01-01", "changed": [*note], "note": note}
+    whole = {
+        "number": 1,
+        "noteId": "note-a-1",
+        "at": "2026-01-01",
+        "changed": [*note],
+        "note": note,
+    }
     return json.dumps({**whole, **fields}).encode() + b"\n"
 
 
-DEEP = b'{"n":1,"id":"x","at":"2026-01-01","note":' + b'{"a":' * 5000 + b"1" + b"}" * 5001 + b"\n"
+DEEP = (
+    b'{"number":1,"noteId":"x","at":"2026-01-01","note":'
+    + b'{"a":' * 5000
+    + b"1"
+    + b"}" * 5001
+    + b"\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -284,10 +298,10 @@ DEEP = b'{"n":1,"id":"x","at":"2026-01-01","note":' + b'{"a":' * 5000 + b"1" + b
         b"[]\n",
         b"\0\xff\n",
         DEEP,
-        line(n="1"),
-        line(n=-1),
-        line(id=["x"]),
-        line(id=""),
+        line(number="1"),
+        line(number=-1),
+        line(noteId=["x"]),
+        line(noteId=""),
         line(at="tomorrow"),
         line(at="9999-12-31"),
         line(seen={"a": "2026-02-01"}),
@@ -311,7 +325,7 @@ def test_a_line_that_is_none_is_told_and_harms_nothing(
 ) -> None:
     one = machine("one")
     one.remember("a", "k", "v")
-    good = line(id="note-a-2", n=2, note={"title": "Good"})
+    good = line(noteId="note-a-2", number=2, note={"title": "Good"})
     (folder / "nuggets-00000000deadbeef.jsonl").write_bytes(content)
     [bad] = one.pair(folder)
     before = content_of(one)
@@ -329,7 +343,7 @@ def test_fields_of_any_note_do_not_reach_beyond_it(folder: Path, machine: Machin
     one = machine("one")
     links = [{"to": f"note-a-{number}", "reason": "r"} for number in range(1500)]
     content = line(linked=links, changed=["id", "links", "hits", "nonsense"])
-    content += line(n=2, id="note-a-2", unlinked=links)
+    content += line(number=2, noteId="note-a-2", unlinked=links)
     (folder / "nuggets-00000000deadbeef.jsonl").write_bytes(content)
     [done] = one.pair(folder)
 

@@ -201,14 +201,12 @@ def test_tasks_of_one_thread_do_not_share_a_batch(shelf: NuggetShelf) -> None:
     async def fails() -> None:
         with shelf.batch():
             shelf.remember("n", "ours", "1")
-            shelf.recall("port", session="the batch")
             inside.set()
             await go_on.wait()
             raise ZeroDivisionError
 
     async def writes() -> None:
         await inside.wait()
-        shelf.recall("port", session="someone else")
         for write in (lambda: shelf.remember("n", "theirs", "2"), shelf.batch().__enter__):
             with pytest.raises(StoreBusy, match="no await inside"):
                 write()
@@ -222,7 +220,6 @@ def test_tasks_of_one_thread_do_not_share_a_batch(shelf: NuggetShelf) -> None:
     asyncio.run(both())
 
     assert [fact.title for fact in shelf.facts("n")] == ["port", "theirs"]
-    assert shelf.facts("n")[0].hit_sessions == ("someone else",)
 
 
 def test_a_loop_that_runs_inside_a_batch_belongs_to_it(shelf: NuggetShelf) -> None:

@@ -72,7 +72,6 @@ ARGUMENTS: Mapping[str, tuple[list[Any], dict[str, Any]]] = {  # of a call that 
     "undoable": ([[1, 2]], {}),
     "next_run": ([MOMENT], {}),
     "copy_index": ([5], {}),
-    "new_commits": ([0, 5], {}),
     "create": (["other"], {"dims": 512, "banks": 2, "sharpen_p": 1.5}),
     "get_or_create": (["other"], {"max_facts": 3, "temperature": 0.5}),
     "remove": (["other"], {}),

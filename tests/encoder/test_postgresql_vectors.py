@@ -38,17 +38,17 @@ def test_a_note_in_other_words_is_found_and_removing_leaves_the_neighbours_vecto
         fill(shelf)
         fill(neighbour)
         assert titles(shelf) == {"Street"}
-        shelf.update_encoder()
+        shelf.encoder.update()
         assert titles(shelf) == {"Street", "Garage"}
         assert titles(neighbour) == {"Street"}
-        assert neighbour.encoder_status()[-2:] == (0, 0)
+        assert neighbour.encoder.status()[-2:] == (0, 0)
 
-        neighbour.update_encoder()
-        assert shelf.remove_encoder()
+        neighbour.encoder.update()
+        assert shelf.encoder.remove()
 
         assert titles(shelf) == {"Street"}
         assert titles(neighbour) == {"Street", "Garage"}
-        assert neighbour.encoder_status()[-2:] == (3, 0)
+        assert neighbour.encoder.status()[-2:] == (3, 0)
 
 
 def test_another_process_follows_changes_in_vectors_that_were_made_meanwhile(
@@ -59,14 +59,14 @@ def test_another_process_follows_changes_in_vectors_that_were_made_meanwhile(
         NuggetShelf(postgresql_url, project="", encoder=concepts) as shelf,
     ):
         fill(other)
-        shelf.update_encoder()
+        shelf.encoder.update()
         assert titles(shelf) == {"Street", "Garage"}
 
         other.edit_note("Garage", content="It is closed.")
         other.purge("Kitchen")
 
         assert titles(shelf) == {"Street"}
-        assert shelf.encoder_status()[-2:] == (1, 1)
-        shelf.encode_waiting(60)
-        assert shelf.encoder_status()[-2:] == (2, 0)
+        assert shelf.encoder.status()[-2:] == (1, 1)
+        shelf.encoder.update_waiting(60)
+        assert shelf.encoder.status()[-2:] == (2, 0)
         assert list(shelf.checkup()) == []

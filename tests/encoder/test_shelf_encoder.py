@@ -48,14 +48,14 @@ def titles(shelf: NuggetShelf, query: str, **wanted: str) -> list[str]:
 def test_a_note_in_other_words_is_among_the_results(shelf: NuggetShelf) -> None:
     assert titles(shelf, "who can fix the car") == ["Street"]
 
-    shelf.update_encoder()
+    shelf.encoder.update()
 
     assert set(titles(shelf, "who can fix the car")) == {"Street", "Garage"}
     assert "Kitchen" not in titles(shelf, "who can fix the car")
 
 
 def test_meaning_alone_gives_no_result(shelf: NuggetShelf) -> None:
-    shelf.update_encoder()
+    shelf.encoder.update()
 
     assert titles(shelf, "mend automobile") == []
 
@@ -65,7 +65,7 @@ def test_the_part_of_meaning_is_in_the_relevance_and_nothing_else_changes(
 ) -> None:
     before = shelf.search_notes("who can fix the car", session=None)[0]
 
-    shelf.update_encoder()
+    shelf.encoder.update()
     after = {r.note.title: r for r in shelf.search_notes("who can fix the car", session=None)}
 
     assert before.meaning == 0
@@ -79,7 +79,7 @@ def test_the_part_of_meaning_is_in_the_relevance_and_nothing_else_changes(
 def test_an_explanation_and_the_part_of_meaning_add_up_to_the_relevance(
     shelf: NuggetShelf,
 ) -> None:
-    shelf.update_encoder()
+    shelf.encoder.update()
     question = "who can fix the car"
 
     for result in shelf.search_notes(question, session=None):
@@ -89,7 +89,7 @@ def test_an_explanation_and_the_part_of_meaning_add_up_to_the_relevance(
 
 def test_filters_hold_for_notes_found_by_meaning(shelf: NuggetShelf) -> None:
     shelf.create_note("other", "Workshop", "A vehicle is repaired here.")
-    shelf.update_encoder()
+    shelf.encoder.update()
 
     assert "Workshop" in titles(shelf, "who can fix the car")
     assert "Workshop" not in titles(shelf, "who can fix the car", nugget="n")
@@ -104,7 +104,7 @@ def test_an_object_with_a_method_encode_is_an_encoder_also_without_a_name() -> N
         shelf.create_note("n", "Garage", "They repaired our vehicle on Monday.")
         shelf.create_note("n", "Street", "The car is parked on the left.")
 
-        status = shelf.update_encoder()
+        status = shelf.encoder.update()
 
         assert status.encoder.endswith("StaticModel")
         assert set(titles(shelf, "who can fix the car")) == {"Street", "Garage"}
@@ -117,7 +117,7 @@ def test_a_shelf_that_is_told_so_does_without_meaning(
         shelf.create_note("n", "Garage", "They repaired our vehicle on Monday.")
         shelf.create_note("n", "Street", "The car is parked on the left.")
         plain = shelf.search_notes("fix the car", session=None)
-        shelf.update_encoder()
+        shelf.encoder.update()
         fused = shelf.search_notes("fix the car", session=None)
     with NuggetShelf(directory, project="", encoder=concepts, uses_encoder=False) as shelf:
         without = shelf.search_notes("fix the car", session=None)
@@ -129,54 +129,53 @@ def test_a_shelf_that_is_told_so_does_without_meaning(
 
 
 def test_vectors_are_computed_within_a_time_and_later_calls_go_on(shelf: NuggetShelf) -> None:
-    status = shelf.update_encoder(seconds=0)
+    status = shelf.encoder.update(seconds=0)
     assert (status.encoded, status.waiting) == (0, 4)
 
     reports: list[str] = []
-    status = shelf.update_encoder(report=reports.append)
+    status = shelf.encoder.update(report=reports.append)
 
     assert (status.installed, status.encoded, status.waiting) == (True, 4, 0)
     assert reports == ["Encoded 0 of 4 notes"]
 
 
 def test_a_change_is_encoded_in_the_background(shelf: NuggetShelf) -> None:
-    shelf.encode_waiting(60)
+    shelf.encoder.update_waiting(60)
     shelf.edit_note("Kitchen", content="The oven can be repaired.")
-    assert shelf.encoder_status().waiting == 1
+    assert shelf.encoder.status().waiting == 1
 
-    shelf.encode_waiting(60)
+    shelf.encoder.update_waiting(60)
 
-    assert shelf.encoder_status()[-2:] == (4, 0)
+    assert shelf.encoder.status()[-2:] == (4, 0)
 
 
 def test_a_purged_note_leaves_no_vector(shelf: NuggetShelf) -> None:
-    shelf.update_encoder()
+    shelf.encoder.update()
 
     shelf.purge("Garage")
 
-    assert shelf.encoder_status()[-2:] == (3, 0)
+    assert shelf.encoder.status()[-2:] == (3, 0)
     assert "Garage" not in titles(shelf, "who can fix the car")
 
 
 def test_removing_leaves_search_as_it_was(shelf: NuggetShelf) -> None:
     before = shelf.search_notes("who can fix the car", session=None)
-    shelf.update_encoder()
+    shelf.encoder.update()
 
-    assert shelf.remove_encoder()
-    assert not shelf.remove_encoder()
+    assert shelf.encoder.remove()
+    assert not shelf.encoder.remove()
 
     assert shelf.search_notes("who can fix the car", session=None) == before
 
 
 def test_without_an_encoder_nothing_is_computed() -> None:
     with NuggetShelf("memory:", project="") as shelf:
-        shelf.encode_waiting(1)
         with pytest.raises(NotFound, match="encoder install"):
-            shelf.update_encoder()
+            shelf.encoder.update()
         with pytest.raises(InvalidInput, match="encoder"):
-            shelf.install_encoder()
+            shelf.encoder.install()
 
-        assert shelf.encoder_status() == (False, "", "", 0, 0)
+        assert shelf.encoder.status() == (False, "", "", 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -187,12 +186,12 @@ def test_a_damaged_encoder_is_named_and_search_goes_on(
 ) -> None:
     with NuggetShelf(directory, project="", encoder=concepts) as shelf:
         shelf.create_note("n", "Street", "The car is parked on the left.")
-        shelf.update_encoder()
+        shelf.encoder.update()
     damage(Path(model_path(str(directory))))
 
     with NuggetShelf(directory, project="") as shelf:
         assert titles(shelf, "car") == ["Street"]
-        assert "damaged" in shelf.encoder_status().problem
+        assert "damaged" in shelf.encoder.status().problem
 
 
 def test_the_command_installs_finds_and_removes(nuggets: Nuggets) -> None:

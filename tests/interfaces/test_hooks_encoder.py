@@ -41,7 +41,7 @@ def letters(texts: Sequence[str]) -> list[list[float]]:
 def shelf(directory: Path) -> Iterator[NuggetShelf]:
     with NuggetShelf(directory, project="", encoder=letters) as opened:
         opened.create_note("n", "Payments", CONTENT)
-        opened.update_encoder()
+        opened.encoder.update()
         yield opened
 
 
@@ -54,7 +54,7 @@ def project(directory: Path, model_file: Path) -> Path:
     with NuggetShelf(directory / "shelf", project=str(made / ".git")) as shelf:
         shelf.create_note("learnings", "Stripe idempotency", CONTENT)
         shelf.create_note("learnings", "Fonts", "Self-hosted Inter, subset to latin.")
-        shelf.update_encoder()
+        shelf.encoder.update()
     return made
 
 

@@ -1,11 +1,11 @@
 import pytest
 
-from graph_samples import LATER, NOW, by_id, sample
+from graph_samples import LATER, NOW, by_id, links_are_sound, sample
 from nuggets.domain.limits import LINKS
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote, NoteLink
 from nuggets.maintenance.reflection import Policy, ReflectionResult, reflect
 from nuggets.maintenance.reflection.archiving_tidying_tagging import select_notes
-from nuggets.operations.notes_and_links import add_link, asymmetries
+from nuggets.operations.notes_and_links import add_link
 
 ALL = Policy(max_notes=1000)
 NEXT_WEEK = "2026-02-07T10:00:00.000Z"
@@ -291,7 +291,7 @@ def test_near_duplicates_become_one_and_the_shorter_is_hidden_with_a_link() -> N
     assert [link.to for link in notes[short.id].links] == [long.id]
     assert notes[long.id].content == long.content  # which says it all, once
     assert long.id in [link.to for link in notes[third.id].links]
-    assert asymmetries(notes) == ()
+    assert links_are_sound(notes)
 
 
 @pytest.mark.parametrize(
@@ -362,7 +362,7 @@ def test_facts_are_never_merged_but_near_equal_ones_are_linked() -> None:
     notes, result = passed(*facts)
     assert result.merged == result.hidden == 0
     assert all(len(note.links) >= 2 for note in notes.values())
-    assert asymmetries(notes) == ()
+    assert links_are_sound(notes)
 
 
 def test_facts_that_are_merely_true_are_not_related() -> None:
@@ -394,7 +394,7 @@ def test_notes_about_the_same_are_linked_the_best_match_first_until_they_have_tw
     assert len(own) == 2  # though it shares words with three
     assert first.links[0].reason == "shared context: jwt, keys"  # the rarest ones
     assert linked_notes[notes[4].id].links == ()
-    assert asymmetries(linked_notes) == ()
+    assert links_are_sound(linked_notes)
     assert result.linked == len([c for c in result.changes if c.type == "link"])
 
 

@@ -68,7 +68,7 @@ class EncoderSocket:
 
     def _answer(self, connection: socket.socket) -> None:
         question = json.loads(_read_all(connection))["text"]
-        nearest = self._shelf.nearest_by_encoder(question, NEAREST_NOTES)
+        nearest = self._shelf.encoder.find_nearest(question, NEAREST_NOTES)
         answer: dict[str, Any] = {}
         if nearest is not None:
             cosines = {note: round(cosine, 4) for note, cosine in nearest.cosines.items()}

@@ -67,7 +67,8 @@ class Heartbeat:
             now = self._now()
             if not last <= now < again:  # the clock may have been set back
                 last, again = now, self._beat(now)
-            self._shelf.encode_waiting(SECONDS_PER_MINUTE)
+            if self._shelf.has_encoder:
+                self._shelf.encoder.update_waiting(SECONDS_PER_MINUTE)
             self._stopped.wait(min((again - now).total_seconds(), LONGEST_PAUSE))
 
     def _beat(self, now: datetime) -> datetime:

@@ -22,7 +22,7 @@ from nuggets.maintenance.purge import Purge
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.lookups_before_write import contradicting_pairs
 from nuggets.operations.metadata_inference import scope_and_rest
-from nuggets.operations.notes_and_links import asymmetries, repair_links
+from nuggets.operations.notes_and_links import repair_links
 from nuggets.operations.transactions import Decision
 
 # --- the audit: it reports and changes nothing ----------------------------------------------------
@@ -243,7 +243,7 @@ class CleanUp:
         defects = transactions.store.find_defects(fix=fix)
         if any(defect.harmful and not defect.mended for defect in defects):
             return defects  # the notes cannot be read
-        broken = asymmetries(self._notes())
+        broken = repair_links(self._notes())
         defects += self._purge_defects(fix)
         if fix and broken:
             transactions.update(
@@ -255,17 +255,10 @@ class CleanUp:
             Defect("memory file", path, problem, remedy="", harmful=False)
             for path, problem in self._files.problems().items()
         ]
-        remedy = "remove it, or add its other end"
+        problem, remedy = "it has half a link, or one to nothing", "remove or complete it"
         return defects + [
-            Defect(
-                "broken link",
-                link.note_id,
-                f"{link.problem} link to {link.link.to}",
-                remedy,
-                harmful=False,
-                mended=fix,
-            )
-            for link in broken
+            Defect("broken link", note.id, problem, remedy, harmful=False, mended=fix)
+            for note in broken
         ]
 
     def _purge_defects(self, fix: bool) -> list[Defect]:

@@ -101,19 +101,32 @@ class ProjectSharing:
         sharing = self.sharing()
         return not sharing.reads and not sharing.is_asked
 
-    def allow(self, *, reads: bool, writes: bool) -> None:
+    def record_question(self) -> None:
+        """The person has been told of them."""
+        self._allow(reads=False, writes=False)
+
+    def share(self, *, dry_run: bool = False) -> SyncResult:
+        """Write the project's memories into the files, now and whenever they change, and read what
+        others write there. `dry_run`: only what would be done."""
+        return self._start(writes=True, dry_run=dry_run)
+
+    def trust(self, *, dry_run: bool = False) -> SyncResult:
+        """Read the files, now and whenever they change."""
+        return self._start(writes=self.sharing().writes, dry_run=dry_run)
+
+    def unshare(self) -> None:
+        """Stop writing the files. They stay and are still read."""
+        self._allow(reads=True, writes=False)
+
+    def _allow(self, *, reads: bool, writes: bool) -> None:
         """Record what the person allows, and that they were asked."""
         sharing = self.sharing()._replace(reads=reads, writes=writes, is_asked=True)
         self._record(sharing._replace(fingerprint=""))
 
-    def start(self, *, writes: bool, dry_run: bool) -> SyncResult:
-        """Read the files from now on, and with `writes` write them; what that does at once.
-
-        `dry_run`: only what would be done.
-        """
+    def _start(self, *, writes: bool, dry_run: bool) -> SyncResult:
         if dry_run:
             return self._preview(writes)
-        self.allow(reads=True, writes=writes or self.sharing().writes)
+        self._allow(reads=True, writes=writes)
         return self.sync(has_written=True)
 
     def _preview(self, writes: bool) -> SyncResult:
@@ -124,8 +137,9 @@ class ProjectSharing:
             export = plan_export(view.state, self._context.project, notes, plan.base)
         return _tell(plan, problems, export if writes else None)
 
-    def withdraw(self) -> tuple[MemoryNote, ...]:
-        """Trust no longer: what came from the files and is unchanged goes, as one undoable step."""
+    def untrust(self) -> tuple[MemoryNote, ...]:
+        """Read the files no longer: what came from them and is unchanged goes, as one undoable
+        step."""
         sharing = self.sharing()
         with self._transactions.reading() as view:
             notes = view.state.notes.many(sharing.foreign)

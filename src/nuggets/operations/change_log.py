@@ -19,7 +19,9 @@ from nuggets.domain.names_and_tags import identity, normal_tags, own_tags
 from nuggets.domain.records import (
     CONTRADICTS,
     DEFAULT_REASON,
+    INTERNAL,
     NO_EXTRA,
+    SPARSE,
     ExternalEdit,
     MemoryNote,
     NoteLink,
@@ -46,21 +48,33 @@ _EMPTY = codec.empty_fields(MemoryNote)
 
 
 class Change(NamedTuple):
-    """One change of one note by one machine."""
+    """One change of one note by one machine, as it stands in a log."""
 
-    machine: str
-    number: int  # in the log of the machine
-    note_id: str
-    at: str
-    seen: Mapping[str, str] = NO_EXTRA  # the time of the last change of each machine, of this note
-    note: Mapping[str, Any] | None = None  # as a whole, without links; None: it is gone
-    changed: tuple[str, ...] = ()  # fields of it
-    links: Mapping[Any, Any] = NO_EXTRA  # by `LinkKey`, that were added; None: removed
-    purged: bool = False
+    number: Annotated[int, Limit(1, 2**53)]  # in the log of the machine
+    note_id: Annotated[str, Limit(1, ID_CHARACTERS)]
+    at: Moment
+    # the time of the last change of each machine, of this note
+    seen: Annotated[Mapping[str, Moment], SPARSE] = NO_EXTRA
+    # as a whole, without links; None: it is gone
+    note: Annotated[Mapping[str, Any] | None, SPARSE] = None
+    changed: Annotated[tuple[str, ...], SPARSE] = ()  # fields of it
+    linked: Annotated[tuple[NoteLink, ...], SPARSE] = ()
+    unlinked: Annotated[tuple[NoteLink, ...], SPARSE] = ()
+    purged: Annotated[bool, SPARSE] = False
+    machine: Annotated[str, INTERNAL] = ""  # each has a log of its own
 
     @property
     def order(self) -> tuple[str, str, int]:
         return self.at, self.machine, self.number
+
+    @property
+    def links(self) -> dict[LinkKey, NoteLink | None]:
+        """Its links by what they are known by everywhere; None: removed."""
+        links = dict[LinkKey, NoteLink | None].fromkeys(map(self._link_key, self.unlinked))
+        return {**links, **{self._link_key(link): link for link in self.linked}}
+
+    def _link_key(self, link: NoteLink) -> LinkKey:
+        return _link_key(self.note_id, link.to, link.reason)
 
 
 class Replica:
@@ -72,7 +86,7 @@ class Replica:
         self.seen: dict[str, dict[str, str]] = {}
         self.purged = {change.note_id for change in in_order if change.purged}
         self.conflicts: dict[str, str] = {}  # the note of a version that was kept -> its note
-        self._links: dict[LinkKey, Any] = {}
+        self._links: dict[LinkKey, NoteLink | None] = {}
         self._stamps: dict[str, dict[str, tuple[str, str]]] = {}  # machine and time of each field
         self._second_keys: dict[str, Json] = {}  # facts as they are without being archived
         for change in in_order:
@@ -81,10 +95,10 @@ class Replica:
         self.links: dict[str, list[Json]] = {}
         for (a, b, _), link in sorted(self._links.items()):
             ends = (self.links.setdefault(a, []), self.links.setdefault(b, []))
-            is_there = link is not None and a in self.notes and b in self.notes
-            if is_there and max(map(len, ends)) < LINKS:
-                ends[0].append({**link, "to": b})
-                ends[1].append({**link, "to": a})
+            is_there = a in self.notes and b in self.notes
+            if link is not None and is_there and max(map(len, ends)) < LINKS:
+                ends[0].append(codec.to_json(link._replace(to=b)))
+                ends[1].append(codec.to_json(link._replace(to=a)))
 
     def _replay(self, change: Change) -> None:
         note_id, known = change.note_id, self.notes.get(change.note_id)
@@ -148,8 +162,8 @@ class Replica:
         for machine, at in (*replaced, (change.machine, change.at)):
             seen[machine] = max(seen.get(machine, ""), at)
         self.conflicts[copy_id] = change.note_id
-        link = {"reason": CONTRADICTS, "createdAt": known["updatedAt"]}
-        self._links.setdefault(_link_key(copy_id, change.note_id, CONTRADICTS), link)
+        link = NoteLink(change.note_id, CONTRADICTS, known["updatedAt"])
+        self._links.setdefault(_link_key(copy_id, link.to, link.reason), link)
 
     def _archive_second_keys(self) -> None:
         """Of two facts that answer to one key, the one that was changed last does. Whoever takes
@@ -222,13 +236,13 @@ def find_changes(
         time = min(note.updated_at, now) if "updatedAt" in changed else now
         at = moment_after(max(seen.values(), default=""), time)
         found.append(
-            Change("", 0, note_id, at, dict(seen), fields, changed, links.get(note_id, {}))
+            Change(0, note_id, at, dict(seen), fields, changed, *links.get(note_id, ((), ())))
         )
     for note_id in known.notes.keys() - notes.keys():
         seen, purged = known.seen[note_id], is_purged(note_id)
         if purged or note_id in everything.notes:
             at = moment_after(max(seen.values(), default=""), now)
-            found.append(Change("", 0, note_id, at, dict(seen), purged=purged))
+            found.append(Change(0, note_id, at, dict(seen), purged=purged))
     return found
 
 
@@ -244,27 +258,26 @@ def _spell_alike(fields: Json, before: Json) -> Json:
     return {**fields, "nuggetName": name} if is_same else fields
 
 
-def _new_links(notes: Mapping[str, MemoryNote], known: Replica) -> dict[str, dict[LinkKey, Any]]:
+def _new_links(
+    notes: Mapping[str, MemoryNote], known: Replica
+) -> dict[str, tuple[tuple[NoteLink, ...], tuple[NoteLink, ...]]]:
     """Links that were added and removed here, by the note that tells of them."""
-    found: dict[str, dict[LinkKey, Any]] = {}
+    found = {}
     for note_id, note in notes.items():
         here = {
-            _link_key(note_id, link.to, link.reason): {
-                "reason": link.reason,
-                "createdAt": link.created_at,
-            }
+            _link_key(note_id, link.to, link.reason): link
             for link in note.links
             if note_id < link.to
         }
         before = {
-            _link_key(note_id, link["to"], link["reason"])
+            _link_key(note_id, link["to"], link["reason"]): NoteLink(link["to"], link["reason"])
             for link in known.links.get(note_id, ())
             if note_id < link["to"] and link["to"] in notes
         }
-        links: dict[LinkKey, Any] = {key: here[key] for key in here.keys() - before}
-        links.update(dict.fromkeys(before - here.keys()))
-        if links:
-            found[note_id] = links
+        linked = tuple(link for key, link in here.items() if key not in before)
+        unlinked = tuple(link for key, link in before.items() if key not in here)
+        if linked or unlinked:
+            found[note_id] = linked, unlinked
     return found
 
 
@@ -309,89 +322,43 @@ def _to_note(shape: Json, links: Sequence[Json]) -> MemoryNote:
 # --- lines of a log -------------------------------------------------------------------------------
 
 
-class _Line(NamedTuple):
-    """A change as it stands in a log."""
-
-    n: Annotated[int, Limit(1, 2**53)]
-    id: Annotated[str, Limit(1, ID_CHARACTERS)]
-    at: Moment
-    seen: Mapping[str, Moment] = NO_EXTRA
-    note: Mapping[str, Any] | None = None
-    changed: tuple[str, ...] = ()
-    linked: tuple[NoteLink, ...] = ()
-    unlinked: tuple[NoteLink, ...] = ()
-    purged: bool = False
-
-
 def to_line(change: Change) -> str:
     """One line of JSON; what is empty is left out."""
-    linked, unlinked = [], []
-    for (owner, other, reason), link in change.links.items():
-        to = other if owner == change.note_id else owner
-        if link is None:
-            unlinked.append({"to": to, "reason": reason})
-        else:
-            linked.append({"to": to, **link})
-    shape = {
-        "n": change.number,
-        "id": change.note_id,
-        "at": change.at,
-        "seen": dict(change.seen),
-        "changed": list(change.changed),
-        "linked": linked,
-        "unlinked": unlinked,
-        "purged": change.purged,
-        "note": change.note,
-    }
-    return codec.dumps({name: value for name, value in shape.items() if value})
+    return codec.dumps(codec.to_json(change))
 
 
 def read_line(line: bytes, machine: str) -> Change:
     """The change of a line that `to_line` wrote."""
-    return _to_change(codec.loads(line, "a log"), machine)
+    change: Change = codec.from_json(Change, codec.loads(line, "a log"))
+    return change._replace(machine=machine)
 
 
 def check_line(line: bytes, machine: str, where: str) -> Change:
     """The change of a line that anyone may have written; `InvalidInput` says what is wrong."""
-    given: _Line = read(codec.loads(line, where), _Line, where, DOCUMENTED)
+    given: Change = read(codec.loads(line, where), Change, where, DOCUMENTED)
     at = normalize_time(given.at, where)
     seen = {name: normalize_time(moment, where) for name, moment in given.seen.items()}
     if max(seen.values(), default="") >= at:
         raise InvalidInput(f"{where}: it is older than what its author has seen")
-    shape: Json = {"n": given.n, "id": given.id, "at": at, "seen": seen, "purged": given.purged}
+    note = None
     if given.note is not None:
-        whole = {**_COUNTED_HERE, **given.note, "id": given.id, "links": [], "lastAccessedAt": at}
-        shape["note"] = _logged_fields(note_from_whole_json(whole, where))
-        shape["changed"] = [name for name in given.changed if name not in _NOT_LOGGED]
-    shape["unlinked"] = codec.to_json(given.unlinked)
-    shape["linked"] = [
-        {
-            "to": link.to,
-            "reason": checked_reason(link.reason, DEFAULT_REASON),
-            "createdAt": normalize_time(link.created_at or at, where),
-        }
+        own = {"id": given.note_id, "links": [], "lastAccessedAt": at}
+        whole = {**_COUNTED_HERE, **given.note, **own}
+        note = _logged_fields(note_from_whole_json(whole, where))
+    linked = (
+        link._replace(
+            reason=checked_reason(link.reason, DEFAULT_REASON),
+            created_at=normalize_time(link.created_at or at, where),
+        )
         for link in given.linked
-    ]
-    return _to_change(shape, machine)
-
-
-def _to_change(shape: Json, machine: str) -> Change:
-    links: dict[LinkKey, Any] = {}
-    for link in shape.get("unlinked", ()):
-        links[_link_key(shape["id"], link["to"], link["reason"])] = None
-    for link in shape.get("linked", ()):
-        key = _link_key(shape["id"], link["to"], link["reason"])
-        links[key] = {"reason": link["reason"], "createdAt": link["createdAt"]}
-    return Change(
-        machine,
-        shape["n"],
-        shape["id"],
-        shape["at"],
-        shape.get("seen", NO_EXTRA),
-        shape.get("note"),
-        tuple(shape.get("changed", ())),
-        links,
-        shape.get("purged", False),
+    )
+    return given._replace(
+        machine=machine,
+        at=at,
+        seen=seen,
+        note=note,
+        changed=tuple(name for name in given.changed if note and name not in _NOT_LOGGED),
+        linked=tuple(linked),
     )
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nuggets.domain.marks import RejectedChange, read_rejected
-from nuggets.domain.records import CONTRADICTS, Anchor, Changes, MemoryNote, WrittenNote
+from nuggets.domain.records import CONTRADICTS, Anchor, MemoryNote
 from nuggets.domain.state import State
 from nuggets.domain.visibility import may_be_linked
 from nuggets.errors import InvalidInput
@@ -139,44 +139,38 @@ Pair = tuple[MemoryNote, MemoryNote]
 
 def mark_contradictions(
     state: State,
-    changes: Changes,
-    written: WrittenNote,
+    put: Iterable[MemoryNote],
+    note: MemoryNote,
     candidates: Mapping[str, MemoryNote],
     now: str,
-) -> tuple[Changes, WrittenNote]:
-    """The changes with the marks, and the note with what it contradicts.
+) -> tuple[dict[str, MemoryNote], list[MemoryNote]]:
+    """The notes to put with the marks of what one of them contradicts, by id; and what that is.
 
     What a person unlinked is not marked again.
     """
-    put = {note.id: note for note in changes.put}
-    note: MemoryNote = written
+    before, after = note, {other.id: other for other in put}
     linked = state.notes.many(link.to for link in note.links if link.reason == CONTRADICTS)
     others = {**linked, **candidates}
-    others.update((i, put[i]) for i in others.keys() & put.keys())
+    others.update((i, after[i]) for i in others.keys() & after.keys())
     refused = read_rejected(state)
-    opposed = [
-        other
+    opposed = {
+        other.id: other
         for other in contradicting_notes(note, others.values())
         if RejectedChange.of_pair("link", note.id, other.id) not in refused
-    ]
-    opposed_ids = {other.id for other in opposed}
-    pairs = [
-        remove_link(note, other, CONTRADICTS) for i, other in linked.items() if i not in opposed_ids
-    ]
+    }
+    pairs = [remove_link(note, o, CONTRADICTS) for i, o in linked.items() if i not in opposed]
     for pair in filter(None, pairs):
         note = pair[0]
-        put[pair[1].id] = pair[1]
-    for other in opposed:
+        after[pair[1].id] = pair[1]
+    for other in opposed.values():
         with suppress(InvalidInput):  # it has as many links as there may be
             marked = add_link(note, other, CONTRADICTS, now)
             if marked is not None:
                 note = marked[0]
-                put[other.id] = marked[1]
-    if note != written:
-        put[note.id] = note
-    result = WrittenNote.from_note(note, is_new=written.is_new, replaced=written.replaced)
-    result.contradicts = tuple(put.get(other.id, other) for other in opposed)
-    return changes._replace(put=tuple(put.values())), result
+                after[other.id] = marked[1]
+    if note != before:
+        after[note.id] = note
+    return after, [after.get(i, other) for i, other in opposed.items()]
 
 
 def contradicting_notes(note: MemoryNote, others: Iterable[MemoryNote]) -> list[MemoryNote]:

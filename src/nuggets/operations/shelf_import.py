@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from nuggets.domain.marks import RejectedChange, read_rejected
-from nuggets.domain.names_and_tags import checked_nugget_name, identity_of
+from nuggets.domain.names_and_tags import identity_of
 from nuggets.domain.records import (
     NO_EXTRA,
     Changes,
@@ -19,7 +19,6 @@ from nuggets.domain.records import (
     NuggetConfig,
 )
 from nuggets.domain.state import SESSIONS_KEPT, State
-from nuggets.domain.type_check import check_fields
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.external_edits import NuggetSpellings, archive_second_keys
@@ -122,13 +121,12 @@ def _new_nuggets(
     state: State, notes: Iterable[MemoryNote], their_nuggets: Mapping[str, NuggetConfig]
 ) -> tuple[NuggetConfig, ...]:
     """Nuggets that imported notes need, with the options that the other shelf gave them."""
-    needed = dict.fromkeys(fold_case(note.nugget_name) for note in notes)
     names = {fold_case(note.nugget_name): note.nugget_name for note in notes}
-    new = [fold for fold in needed if fold not in state.nuggets]
-    configs = tuple(their_nuggets.get(fold, NuggetConfig(names[fold])) for fold in new)
-    for config in configs:
-        check_fields(config._asdict(), NuggetConfig)
-    return tuple(config._replace(name=checked_nugget_name(config.name)) for config in configs)
+    return tuple(
+        their_nuggets.get(fold, NuggetConfig(name))
+        for fold, name in names.items()
+        if fold not in state.nuggets
+    )
 
 
 def _matching_projects(here: Notes, theirs: Iterable[MemoryNote]) -> dict[str, str]:

@@ -122,7 +122,6 @@ class Transactions:
         self.lock = threading.RLock()  # guards unsaved changes; never waits for the store
         self._writing = threading.RLock()  # one writer of this process at a time
         self._waiting_touches: list[Touch] = []
-        self._guest_touches: list[Touch] = []  # recalls by other tasks than the batch's owner
         self._is_reading = False  # under the lock
 
     @property
@@ -187,9 +186,7 @@ class Transactions:
         self._waiting_touches += touches
 
     def _count(self, touches: tuple[Touch, ...]) -> None:
-        if self._batch is not None and not self._batch.is_ours():
-            self._guest_touches += touches  # they must not be lost with another task's batch
-        elif self._unsaved is None:
+        if self._unsaved is None:
             self.store.touch(touches)
         else:
             with self.store.reading():
@@ -294,9 +291,6 @@ class Transactions:
             finally:
                 self._batch = outer
                 self._batch_has_written = self._batch_has_written and outer is not None
-                if outer is None and self._guest_touches:
-                    touches, self._guest_touches = tuple(self._guest_touches), []
-                    self._count(touches)
 
     @property
     def defers_writes(self) -> bool:

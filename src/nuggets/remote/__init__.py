@@ -196,10 +196,9 @@ def remove_token(url: ServerUrl) -> bool:
 def check_token(token: str) -> str:
     """The token, if it can be one: it goes into a header. It is never shown."""
     text = token.strip()
-    if not text or len(text) > LONGEST_TOKEN or not text.isascii() or not text.isprintable():
-        raise InvalidInput("this is no token: a token is one line of printable ASCII characters")
-    if " " in text:
-        raise InvalidInput("this is no token: there is a blank in it")
+    is_line = text.isascii() and text.isprintable() and " " not in text
+    if not text or len(text) > LONGEST_TOKEN or not is_line:
+        raise InvalidInput("this is no token: it has printable ASCII characters and no blanks")
     return text
 
 
@@ -211,7 +210,6 @@ _MODULES = {  # of the types that annotations name in quotes, so that they are i
     "Finding": "nuggets.maintenance.clean_up",
     "Iterable": "collections.abc",
     "Mapping": "collections.abc",
-    "EncoderStatus": "nuggets.operations.shelf_encoder",
     "MemoryVersion": "nuggets.domain.records",
     "NoteFilters": "nuggets.domain.type_check",
     "NoteMeta": "nuggets.domain.type_check",
@@ -262,6 +260,8 @@ def encode(value: Any) -> Any:
         return value.isoformat()
     if type(value).__name__ == "Nugget":
         return value.name
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     if isinstance(value, Iterable):
         return [encode(part) for part in value]
     raise InvalidInput(f"a server cannot be given {type(value).__name__}: {value!r:.80}")
@@ -269,22 +269,18 @@ def encode(value: Any) -> Any:
 
 def decode(shape: Any, kind: Any, where: str) -> Any:
     """What a client sent, as a value of this type; `InvalidInput` says what is wrong where."""
-    return read(shape, _type_of(kind), where, STRICT)
+    return read(shape, _resolve(kind), where, STRICT)
 
 
 def decode_answer(shape: Any, kind: Any, where: str) -> Any:
     """The same of what a server answered, which may know more fields and words."""
-    return read(shape, _type_of(kind), where, FROM_SERVER)
-
-
-def _type_of(kind: Any) -> Any:
-    return _resolve(kind) if isinstance(kind, str) else kind
+    return read(shape, _resolve(kind), where, FROM_SERVER)
 
 
 @cache
-def _resolve(annotation: str) -> Any:
-    """The type that an annotation in quotes names."""
-    return eval(annotation, {}, _NAMES)  # a text of our own source
+def _resolve(kind: Any) -> Any:
+    """The type of an annotation, which may be in quotes."""
+    return eval(kind, {}, _NAMES) if isinstance(kind, str) else kind  # a text of our own source
 
 
 def dump(value: Any) -> bytes:

@@ -22,7 +22,7 @@ from nuggets.filesystem.current_project import (
 )
 from nuggets.filesystem.git_repository import find_place
 from nuggets.filesystem.shelf_location import parse_server_url
-from nuggets.operations.argument_checks import StrPath, path_text
+from nuggets.operations.argument_checks import StrPath
 from nuggets.operations.idempotent_calls import Call, Caller, Place
 from nuggets.operations.metadata_inference import plain_keywords
 from nuggets.operations.operation_table import (
@@ -113,6 +113,8 @@ class RemoteShelf(NuggetShelf):
                 self._try_to_send()
             if request.row.kind == "write" and not self.queue.is_empty:
                 raise Unreachable(f"{self.server} has not accepted the queued changes yet")
+            if request.row.kind == "act":  # it may change what is recognized here
+                self._forget_recognition()
             return self._take_answer(request.row, self._post(request.row.kind, message))
         except Unreachable as problem:
             return self._answer_without_server(request, message, problem)
@@ -276,16 +278,10 @@ class RemoteShelf(NuggetShelf):
     def server(self) -> str:
         return self._calls.url.text
 
-    @property
-    def project(self) -> str:
-        if self._project is None:
-            self._project = str(self._call("project"))
-        return self._project
+    project = NuggetShelf.project
 
-    @project.setter
-    def project(self, project: str) -> None:
-        self._project = self._named_project = project
-        self._recognition = None
+    def _find_project(self) -> str:
+        return str(self._call("project"))
 
     @property
     def own_revision(self) -> int:
@@ -296,30 +292,11 @@ class RemoteShelf(NuggetShelf):
             return str(self.settings["project"])
         return self.for_project(os.path.abspath(folder)).project
 
-    def join_project(self, name: StrPath, *, dry_run: bool = False) -> Any:
-        done = self._call("join_project", path_text(name), dry_run=dry_run)
-        if not dry_run:
-            self._forget_recognition()
-        return done
-
-    def leave_project(self) -> str:
-        own = str(self._call("leave_project"))
-        self._forget_recognition()
-        return own
-
     def move_project(
         self, old: StrPath, new: StrPath | None = None, *, dry_run: bool = False
     ) -> Any:
-        if new is not None:
-            return self.for_project(os.path.abspath(str(path_text(new)))).move_project(
-                old, dry_run=dry_run
-            )
-        return self._call("move_project", path_text(old), dry_run=dry_run)
-
-    def record_location(self) -> None:
-        if self._recognition is not None:
-            self._call("record_location")
-            self._recognition = None
+        here = self if new is None else self.for_project(os.path.abspath(new))
+        return here._call("move_project", old, dry_run=dry_run)
 
     def _known_location(self) -> Location | None:
         place = self._place

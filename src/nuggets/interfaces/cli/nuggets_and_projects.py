@@ -277,7 +277,7 @@ def _leave(call: Call) -> Outcome:
     summary="write this project's memories into .nuggets of the repository, for others to read",
 )
 def _share(call: Call) -> Outcome:
-    done = call.shelf.share_project(dry_run=call.options.dry_run)
+    done = call.shelf.sharing.share(dry_run=call.options.dry_run)
     return _sync_outcome(call, done, "Shared through")
 
 
@@ -288,7 +288,7 @@ def _share(call: Call) -> Outcome:
     summary="read the memories that the repository carries in .nuggets, together with yours",
 )
 def _trust(call: Call) -> Outcome:
-    done = call.shelf.trust_project(dry_run=call.options.dry_run)
+    done = call.shelf.sharing.trust(dry_run=call.options.dry_run)
     return _sync_outcome(call, done, "Trusted:")
 
 
@@ -324,7 +324,7 @@ def _sync_outcome(call: Call, done: "SyncResult", verb: str) -> Outcome:
     summary="stop writing memories into the repository; existing files stay",
 )
 def _unshare(call: Call) -> Outcome:
-    call.shelf.unshare_project()
+    call.shelf.sharing.unshare()
     folder = one_line(os.path.join(call.shelf.checkout, SHARED_FOLDER))
     line = f"Nothing more is written into {folder}. Its files stay; remove them with git."
     return Outcome({"folder": folder}, [line])
@@ -336,7 +336,7 @@ def _unshare(call: Call) -> Outcome:
     summary="stop reading the repository's memories, and drop those that came from it",
 )
 def _untrust(call: Call) -> Outcome:
-    dropped = call.shelf.untrust_project()
+    dropped = call.shelf.sharing.untrust()
     count = pluralize(len(dropped), "memory", "memories")
     line = f"The memories in this checkout are not read any more; {count} from there dropped."
     return Outcome({"dropped": [note.id for note in dropped]}, [line])

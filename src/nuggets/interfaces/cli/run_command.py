@@ -318,7 +318,7 @@ def _report_recognition(shelf: NuggetShelf) -> None:
     with suppress(NuggetsError):
         if shelf.needs_trust():
             warn(TRUST_QUESTION)
-            shelf.record_trust_question()
+            shelf.sharing.record_question()
 
 
 def get_session(options: Namespace, settings: Settings) -> str:

@@ -133,7 +133,7 @@ def _record_what_was_said(shelf: "NuggetShelf", event: Event) -> None:
     if shelf.recognition is not None:
         shelf.record_location()
     if event.name == "session-start" and shelf.needs_trust():
-        shelf.record_trust_question()
+        shelf.sharing.record_question()
     elif event.name != "user-prompt":
         shelf.sync_shared(has_written=True)
 

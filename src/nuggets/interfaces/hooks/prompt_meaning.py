@@ -103,7 +103,7 @@ def compare_meaning(
         if _seconds_left() < LOADING_SECONDS:
             explain("encoder: not compared: no process to ask, and no time to load")
             return None
-        nearest = shelf.nearest_by_encoder(prompt, NEAREST_NOTES)
+        nearest = shelf.encoder.find_nearest(prompt, NEAREST_NOTES)
         how = "loaded the encoder"
     if nearest is None:
         explain("encoder: not compared: no note has a vector (`nuggets encoder status`)")

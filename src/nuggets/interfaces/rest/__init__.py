@@ -288,8 +288,8 @@ def _update_since(shelf: NuggetShelf, last: int) -> codec.Json | None:
             revision = shelf.revision
             if revision == last:
                 return None
-            commits = shelf.new_commits(last, COMMITS_SENT)
-            if commits is None:
+            commits = shelf.commits(last, COMMITS_SENT + 1)
+            if not commits or len(commits) > COMMITS_SENT:
                 return {"revision": revision}
             notes = shelf.get_notes(json_responses.changed_note_ids(commits))
             return json_responses.update(last, revision, commits, notes)
