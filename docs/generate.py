@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nuggets.interfaces.cli import MODULES, Argument, Command, find
-from nuggets.interfaces.cli.parsing_and_help import GLOBAL_HELP
+from nuggets.interfaces.cli.help_and_demo import GLOBAL_HELP
 from nuggets.settings import SETTINGS, Setting
 
 DOCS = Path(__file__).resolve().parent

@@ -11,7 +11,7 @@ import pytest
 
 from conformance import ROOT
 from nuggets.interfaces.cli import GROUPS, MODULES, find
-from nuggets.interfaces.cli.parsing_and_help import build_parser
+from nuggets.interfaces.cli.run_command import build_parser
 from nuggets.settings import SETTINGS
 
 GENERATOR = ROOT / "docs" / "generate.py"

@@ -33,7 +33,7 @@ def run_command(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     if arguments[:1] == ["__complete"]:
-        from nuggets.interfaces.cli.completion_and_demo import print_words
+        from nuggets.interfaces.cli.completion import print_words
 
         return print_words(arguments[1:])
     name, before, rest = split_command(arguments)
@@ -44,17 +44,16 @@ def _run(arguments: list[str]) -> int:
 
         return hook([*before, *rest])
     _import_argparse()
-    from nuggets.interfaces.cli.parsing_and_help import parse_options, show_overview
-
     if name in ("queue", "sessions") and not wants_help:
         name = f"{name} list"
     command = find(name)
     if command is None or {"--help", "-h", "--version"} & set(before):
+        from nuggets.interfaces.cli.help_and_demo import show_overview
+
         return show_overview(name, before, rest)
     from nuggets.interfaces.cli.run_command import run
 
-    options = parse_options(name, command, [*before, *rest])
-    return options if isinstance(options, int) else run(command, options)
+    return run(name, command, [*before, *rest])
 
 
 def _import_argparse() -> None:

@@ -5,7 +5,7 @@ Single records become JSON in `codec`; answers made of several are built here. M
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nuggets.domain import codec
 from nuggets.domain.codec import Json
@@ -15,6 +15,7 @@ from nuggets.domain.records import (
     LeftNote,
     MemoryNote,
     MemoryVersion,
+    NuggetStatus,
     RecallResult,
     SearchNotesResult,
     WrittenNote,
@@ -36,15 +37,22 @@ def brief(note: MemoryNote) -> Json:
     return {name: fields[name] for name in BRIEF}
 
 
-def written_fact(fact: WrittenNote) -> Json:
-    """The stored fact, and its previous value if that was another one."""
-    before = fact.replaced_content
-    return {**written_note(fact), **({} if before is None else replaced_value(before))}
-
-
-def written_note(note: WrittenNote) -> Json:
-    """The stored note, and the memories that it contradicts."""
-    return {**codec.note_to_json(note), **contradictions(note)}
+def shape_of(value: Any) -> Any:
+    """The JSON of what an operation answers: of a record, or of several. A note that was written
+    says which memories it contradicts, and of a fact its previous value; an object is JSON."""
+    if isinstance(value, WrittenNote):
+        before = value.replaced_content if value.kind == "fact" else None
+        replaced = {} if before is None else replaced_value(before)
+        return {**codec.note_to_json(value), **contradictions(value), **replaced}
+    if isinstance(value, NuggetStatus):
+        return value._asdict()
+    if isinstance(value, Commit):
+        return codec.commit_to_json(value)
+    if isinstance(value, MemoryVersion):
+        return codec.version_to_json(value)
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        return [shape_of(part) for part in value]
+    return codec.to_json(value)
 
 
 def contradictions(note: WrittenNote) -> Json:
@@ -90,11 +98,6 @@ def recall_result(
     elif notes:
         shape["notes"] = [search_result(shelf, result) for result in notes]
     return shape
-
-
-def versions(versions: "Sequence[MemoryVersion]") -> list[Json]:
-    """What a memory said and when, newest first."""
-    return [codec.version_to_json(version) for version in versions[::-1]]
 
 
 def search_result(shelf: "NuggetShelf", result: SearchNotesResult) -> Json:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Outcome(NamedTuple):
     """What a command prints, for a script and for a person."""
 
-    json: Any  # None: the command has printed it already
+    json: Any  # a record, several, or an object; None: the command has printed it already
     lines: list[str]
     exit_code: int = 0
     is_read_only: bool = False  # of a command that watches: there was nothing to do
@@ -92,7 +92,7 @@ DEFINED: dict[str, Command] = {}  # of the modules that were imported
 MODULES = {  # command -> module of this package and what it does, in the order of the overview
     "Facts": {
         "remember": ("facts", "store a fact (nugget, key, value), or a text as a note"),
-        "recall": ("facts", "find a fact by its key, part of it, or a misspelling"),
+        "recall": ("search_recall_graph", "find a fact by its key, part of it, or a misspelling"),
         "forget": ("facts", "delete a fact"),
         "facts": ("facts", "show the facts of a nugget, or of all"),
     },
@@ -105,10 +105,10 @@ MODULES = {  # command -> module of this package and what it does, in the order 
         "note delete": ("notes", "archive a note; --hard deletes it with every link to it"),
         "note merge": ("notes", "merge two notes into one"),
         "note list": ("notes", "list notes"),
-        "search": ("search_and_graph", "find notes by what they are about"),
-        "link": ("search_and_graph", "link two notes, with a reason"),
-        "unlink": ("search_and_graph", "remove a link, or all links between two notes"),
-        "graph": ("search_and_graph", "show notes and their links as a tree"),
+        "search": ("search_recall_graph", "find notes by what they are about"),
+        "link": ("notes", "link two notes, with a reason"),
+        "unlink": ("notes", "remove a link, or all links between two notes"),
+        "graph": ("search_recall_graph", "show notes and their links as a tree"),
     },
     "Nuggets": {
         "list": ("nuggets_and_projects", "show all nuggets"),
@@ -179,12 +179,12 @@ MODULES = {  # command -> module of this package and what it does, in the order 
         "backup": ("import_export_backup", "copy the whole shelf into one checked file"),
         "restore": ("import_export_backup", "replace the shelf by a backup; the old one is kept"),
         "audit": ("audit_doctor_config", "find duplicates, contradictions, secrets, stale notes"),
-        "demo": ("completion_and_demo", "see it work in a temporary directory"),
+        "demo": ("help_and_demo", "see it work in a temporary directory"),
         "doctor": ("audit_doctor_config", "check files and links, and with --fix repair them"),
         "config": ("audit_doctor_config", "show settings and their origins, or change one"),
-        "completion": ("completion_and_demo", "print the completion script for your shell"),
-        "help": ("parsing_and_help", "show all commands, or how to use one"),
-        "version": ("parsing_and_help", "print the version"),
+        "completion": ("completion", "print the completion script for your shell"),
+        "help": ("help_and_demo", "show all commands, or how to use one"),
+        "version": ("help_and_demo", "print the version"),
     },
 }
 

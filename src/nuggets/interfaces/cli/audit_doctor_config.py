@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from nuggets.domain import codec, credentials
+from nuggets.domain import credentials
 from nuggets.errors import InvalidInput, SettingsError
 from nuggets.filesystem.hook_files import missed_deadlines
 from nuggets.filesystem.shelf_location import directory_of, shown_location
@@ -47,7 +47,7 @@ def _audit(call: Call) -> Outcome:
             lines += [
                 style(line, "dim") for line in wrap_lines(_other_titles(finding, names), "    ")
             ]
-    return Outcome(codec.to_json(findings), lines or ["No problems found."])
+    return Outcome(findings, lines or ["No problems found."])
 
 
 def _other_titles(finding: "Finding", names: Mapping[str, str]) -> str:
@@ -72,12 +72,11 @@ def _doctor(call: Call) -> Outcome:
             *call.shelf.checkup(call.options.fix),
             *_connection_defects(),
         ]
-    shape = [defect._asdict() for defect in defects]
     missed = missed_deadlines(call.settings["dir"])
     late = f"{pluralize(missed, 'hook')} ran out of time so far; {DEADLINE_VARIABLE} allows more"
     lines = [*([late] if missed else []), *_deletion_lines(call)]
     if not defects:
-        return Outcome(shape, [style("No problems found.", "green"), *lines])
+        return Outcome(defects, [style("No problems found.", "green"), *lines])
     for defect in defects:
         mark = style("mended", "green") if defect.mended else style("found", "yellow")
         lines.append(f"{mark} {style(defect.kind, 'bold')} {one_line(defect.path)}")
@@ -90,7 +89,7 @@ def _doctor(call: Call) -> Outcome:
                 f"    {'done' if defect.mended else 'with --fix'}: {one_line(defect.remedy)}"
             )
     ill = any(defect.harmful and not defect.mended for defect in defects)
-    return Outcome(shape, lines, 1 if ill else 0)
+    return Outcome(defects, lines, 1 if ill else 0)
 
 
 def _deletion_lines(call: Call) -> list[str]:
@@ -251,7 +250,7 @@ def _install(call: Call) -> Outcome:
     call.shelf.encoder.install(call.options.source or "", warn)
     with Progress() as progress:
         status = call.shelf.encoder.update(FIRST_SECONDS, progress)
-    return Outcome(codec.to_json(status), ["Installed.", *_lines(status)])
+    return Outcome(status, ["Installed.", *_lines(status)])
 
 
 @command(
@@ -264,13 +263,13 @@ def _install(call: Call) -> Outcome:
 def _update(call: Call) -> Outcome:
     with Progress() as progress:
         status = call.shelf.encoder.update(call.options.seconds, progress)
-    return Outcome(codec.to_json(status), list(_lines(status)))
+    return Outcome(status, list(_lines(status)))
 
 
 @command("encoder status", examples=("nuggets encoder status",))
 def _status(call: Call) -> Outcome:
     status = call.shelf.encoder.status()
-    return Outcome(codec.to_json(status), list(_lines(status)), 0 if status.installed else 1)
+    return Outcome(status, list(_lines(status)), 0 if status.installed else 1)
 
 
 @command("encoder remove", examples=("nuggets encoder remove",))

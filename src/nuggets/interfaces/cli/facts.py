@@ -1,30 +1,23 @@
-"""Commands on facts: remember, recall, forget, facts."""
+"""Commands on facts: remember, forget, facts; and what receipts of facts and notes say."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from nuggets.domain import codec, times
-from nuggets.domain.records import MemoryNote, RecallResult, SearchNotesResult, WrittenNote
+from nuggets.domain.records import MemoryNote, WrittenNote
 from nuggets.errors import InvalidInput
-from nuggets.facts.fact_index import MOST_ALTERNATIVES
 from nuggets.filesystem.current_project import name_of
+from nuggets.interfaces import pluralize
 from nuggets.interfaces.cli import Call, Outcome, argument, command
 from nuggets.interfaces.cli.run_command import (
     METADATA_ARGUMENTS,
     PURGE_ARGUMENT,
-    SESSION_ARGUMENT,
-    caution_lines,
-    caveat_lines,
-    contradiction_lines,
     metadata,
-    purge_outcome,
     text_or_stdin,
-    validity_lines,
-    where_valid,
-    written_note_outcome,
 )
-from nuggets.interfaces.cli.terminal_output import escape_controls, fit, one_line, style, table
-from nuggets.language.text import fold_case
+from nuggets.interfaces.cli.terminal_output import fit, one_line, style, table
+
+if TYPE_CHECKING:
+    from nuggets.maintenance.purge import Purged
 
 
 @command(
@@ -69,11 +62,7 @@ def _remember(call: Call) -> Outcome:
     ]
     if fact.replaced_content is not None:
         lines.append(f"was: {fit(fact.replaced_content, 200)}")
-    if not options.json:
-        return Outcome(None, lines)
-    from nuggets.interfaces import json_responses
-
-    return Outcome(json_responses.written_fact(fact), lines)
+    return Outcome(fact, lines)
 
 
 def _remember_text(call: Call) -> Outcome:
@@ -108,125 +97,6 @@ def _store(call: Call, write: Callable[[], WrittenNote]) -> tuple[WrittenNote, l
     if call.shelf.is_promoted(note.id):
         return note, [f"Pinned to {one_line(path)}"]
     return note, [f"Not in {one_line(path)}: `nuggets promote --explain` says why."]
-
-
-@command(
-    "recall",
-    argument("query", nargs="+", help="the key, part of it, or a misspelling"),
-    argument("--nugget", help="search only this nugget (default: all)"),
-    argument("--as-of", help="what was true on this day, or at this moment in ISO 8601"),
-    argument(
-        "--why", action="store_true", help="also say how the key matched and the value was decoded"
-    ),
-    SESSION_ARGUMENT,
-    examples=(
-        'nuggets recall "auth handler"',
-        "nuggets recall auth handlr --why",
-        'nuggets recall "test cmd" --nugget project --json',
-        'nuggets recall "deploy host" --as-of 2026-10-01',
-    ),
-)
-def _recall(call: Call) -> Outcome:
-    query = " ".join(call.options.query)
-    if call.options.as_of is not None:
-        result = call.shelf.recall(query, call.options.nugget, as_of=call.options.as_of)
-        lines = _answer_lines(call, result) if result.found else ["Not found."]
-        return Outcome(codec.to_json(result), lines, 0 if result.found else 1)
-    with call.shelf.snapshot():
-        result, notes = call.shelf.recall_or_search(query, call.options.nugget, call.session)
-        shape = _recall_json(call, result, notes) if call.options.json else None
-        if result.found:
-            return Outcome(shape, _answer_lines(call, result))
-    archived = _archived_lines(call, query)
-    if not notes:
-        return Outcome(shape, ["Not found.", *archived], 1)
-    from nuggets.interfaces.cli.search_and_graph import search_lines
-
-    answer_lines, nearest_lines = (
-        [line for note in notes if note.clear_answer is clear for line in search_lines(call, note)]
-        for clear in (True, False)
-    )
-    first = ["No fact has that key. A note answers:"] if answer_lines else ["Not found."]
-    nearest = ["Nearest:", *nearest_lines] if nearest_lines else []
-    return Outcome(shape, [*first, *archived, *answer_lines, *nearest], 0 if answer_lines else 1)
-
-
-def _recall_json(
-    call: Call, result: RecallResult, notes: Sequence[SearchNotesResult]
-) -> dict[str, Any]:
-    from nuggets.interfaces import json_responses
-
-    return json_responses.recall_result(call.shelf, result, notes)
-
-
-def _archived_lines(call: Call, query: str) -> list[str]:
-    """Which archived memories have all that was asked for, and how they come back."""
-    from nuggets.operations.session_notes import is_session_note
-
-    if not query.strip():
-        return []
-    found = call.shelf.search_notes(
-        query, nugget=call.options.nugget, include_hidden=True, session=None
-    )
-    fitting = (
-        result.note
-        for result in found  # a server does not say how much a note states
-        if result.stated == 1.0 or fold_case(result.note.title) == fold_case(query)
-    )
-    return [
-        f"{fit(note.title, 80)} is archived; bring it back: "
-        f"nuggets note restore {one_line(note.id)}"
-        for note in fitting
-        if note.hidden and not is_session_note(note)
-    ]
-
-
-def _answer_lines(call: Call, result: RecallResult) -> list[str]:
-    note = call.shelf.get_notes([result.note_id]).get(result.note_id)
-    marks = f", {_format_age(note)}" if note is not None else ""
-    if call.shelf.is_foreign(result):
-        marks += f" (another project: {one_line(name_of(result.project))})"
-    doubt = _doubt(result)
-    return [
-        f"Found: {one_line(result.key)}",
-        f"Value: {style(escape_controls(result.answer), 'bold')}",
-        f"{'Likely' if doubt else 'Sure'}: {100 * result.probability:.0f} %{doubt}",
-        f"Nugget: {one_line(result.nugget)}{marks}",
-        *validity_lines(result),
-        *caveat_lines(call.shelf, note),
-        *_also_lines(call, result),
-        *(_why_lines(result) if call.options.why else ()),
-    ]
-
-
-def _format_age(note: MemoryNote) -> str:
-    return f"stored {times.ago(note.updated_at, times.now())}"
-
-
-def _doubt(result: RecallResult) -> str:
-    """Why an answer may not be what was meant."""
-    if result.doubt:
-        return f" ({one_line(result.doubt)})"
-    return " (others fit as well)" if result.also and not result.is_clear else ""
-
-
-def _why_lines(result: RecallResult) -> list[str]:
-    return [
-        f"Match: {result.match} {result.ratio:.2f}",
-        f"Decoded: confidence {result.confidence:.2f}, margin {result.margin:.2f}",
-    ]
-
-
-def _also_lines(call: Call, result: RecallResult) -> list[str]:
-    """Other facts that match the query."""
-    notes = [call.shelf.get_note(note_id, session=None) for note_id in result.also]
-    names = [
-        f"{fit(note.title, 80)} ({one_line(note.nugget_name)}"
-        + (f", {one_line(name_of(note.project))})" if call.shelf.is_foreign(note) else ")")
-        for note in notes
-    ]
-    more = ", and maybe more" if len(names) == MOST_ALTERNATIVES else ""
-    return [f"Also: {', '.join(names)}{more}"] if names else []
 
 
 @command(
@@ -281,3 +151,98 @@ def _facts(call: Call) -> Outcome:
     head = (*(("NUGGET",) if nugget is None else ()), "KEY", "HITS", "VALUE")
     lines = table(head, rows) if rows else ["No facts yet."]
     return Outcome([json_responses.fact(fact) for fact in facts], lines)
+
+
+# --- receipts, when and where a memory is valid, caveats ---------------------------------------
+
+
+def contradiction_lines(note: WrittenNote) -> list[str]:
+    """What a written memory contradicts, and the commands that settle it."""
+    lines = []
+    for other in note.contradicts:
+        new, old = one_line(note.id), one_line(other.id)
+        lines += [
+            f"Contradicts {style(fit(other.title, 80), 'bold')} ({old}): {one_line(other.content)}",
+            f"  Only the new one holds: nuggets note edit {new} --supersedes {old}",
+            f"  Both hold: nuggets unlink {new} {old}",
+        ]
+    return lines
+
+
+def where_valid(note: MemoryNote) -> str:
+    """Where a memory is valid that was just written, for a receipt."""
+    if note.scope == "session":
+        return "valid in this session"
+    if note.project:
+        return f"valid in this project ({one_line(name_of(note.project))})"
+    return "valid everywhere"
+
+
+def caution_lines(call: Call, note: MemoryNote) -> list[str]:
+    """That what was just written is not valid today, is archived or will be soon, or may hold a
+    secret that no form betrays: all are seldom meant. A third of harmless texts about passwords
+    name one too, so it is kept."""
+    from nuggets.domain.credentials import names_secret
+    from nuggets.operations.metadata_inference import passes_unless_recalled
+
+    why = call.shelf.invalidity(note)
+    lines = []
+    if why:
+        from nuggets.interfaces.cli.search_recall_graph import validity_lines
+
+        lines += [f"Caution: it is {why}.", *validity_lines(note)]
+    if note.hidden:
+        back = f"nuggets note restore {one_line(note.id)}"
+        lines.append(f"Caution: it is archived, so nothing finds it. To bring it back: {back}")
+    elif passes_unless_recalled(note):
+        lines.append(
+            "Caution: by its title it is temporary; the next reflection archives it unless it is "
+            "recalled before. To keep it: --stability durable"
+        )
+    if not call.options.allow_secret and names_secret(f"{note.title}: {note.content}"):
+        erase = f"nuggets note delete {one_line(note.id)} --purge"
+        lines.append(f"Caution: it names a password, PIN or code. If that is in it too: {erase}")
+    return lines
+
+
+def written_note_outcome(call: Call, note: WrittenNote, done: str = "Noted") -> Outcome:
+    """The receipt of a new note, `done` before its name, or of one that existed already."""
+    name = f"{one_line(note.title)} ({one_line(note.id)})"
+    if not note.is_new:
+        done = "Already stored, with other metadata now" if note.replaced else "Already stored"
+        return Outcome(note, [f"{done}: {name}.", *caution_lines(call, note)])
+    lines = [f"{done} {name}, {where_valid(note)}.", *caution_lines(call, note)]
+    lines += contradiction_lines(note)
+    namesakes = call.shelf.namesakes(note)
+    if namesakes:
+        lines.append(
+            f"Another note has the same title: {one_line(namesakes[0].id)}. Name them by id, "
+            "or merge them with `nuggets note merge`."
+        )
+    return Outcome(note, lines)
+
+
+def purge_outcome(done: "Purged") -> Outcome:
+    """What a purge erased; places are named by kind, and files by path."""
+    where = [*(["the shelf"] if done.memories else []), "its history"]
+    where += map(one_line, done.memory_files)
+    if done.of_conversations:
+        where.append(pluralize(len(done.of_conversations), "session record"))
+    what = one_line(done.erased_items[0]) if done.memories else "its remains"
+    places = " and ".join(filter(None, (", ".join(where[:-1]), where[-1])))
+    lines = [f"Erased {what} from {places}."]
+    if done.history[1:]:
+        lines.append("Also deleted or written again, because they may have contained it:")
+        lines += [f"  {one_line(path)}" for path in done.history[1:]]
+    if done.merged_with:
+        lines.append("Its text may also be in these notes; check them:")
+        lines += [
+            f"  {one_line(f'{note.kind} {note.title!r} ({note.id})')}" for note in done.merged_with
+        ]
+    if done.backups:
+        lines.append("These backups cannot be read or written; delete them yourself:")
+        lines += [f"  {one_line(path)}" for path in done.backups]
+    lines.append(f"Not reached: {'; '.join(done.not_reached)}.")
+    from nuggets.interfaces import json_responses
+
+    return Outcome(json_responses.purge_result(done), lines)

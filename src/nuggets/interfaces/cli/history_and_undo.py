@@ -71,11 +71,10 @@ def _history(call: Call) -> Outcome:
         entries = [(commit, _pairs(commit)) for commit in call.shelf.history(None, limit)]
     else:
         entries = _entries_of_note(call, name, limit)
-    shape = [codec.commit_to_json(commit) for commit, _ in entries]
     lines = [line for commit, pairs in entries for line in _entry(commit, pairs)]
     if name is None:
         lines = list(_folded_lines(entries))
-    return Outcome(shape, lines or ["The history is empty."])
+    return Outcome([commit for commit, _ in entries], lines or ["The history is empty."])
 
 
 def _folded_lines(entries: list[tuple[Commit, list[_Pair]]]) -> Iterator[str]:
@@ -108,7 +107,7 @@ def _versions(call: Call, name: str, limit: int) -> Outcome:
     check_count(limit, "how many entries to show")
     versions = call.shelf.versions(name)[-limit:]
     lines = [_version_line(version) for version in versions[::-1]]
-    return Outcome(json_responses.versions(versions), lines or ["No versions are recorded."])
+    return Outcome(versions[::-1], lines or ["No versions are recorded."])
 
 
 def _version_line(version: MemoryVersion) -> str:

@@ -286,7 +286,7 @@ def _backup(call: Call) -> Outcome:
     backup = call.shelf.backup(call.options.path)
     size = f"{backup.size / 1e6:.1f} MB" if backup.size >= 1e5 else f"{backup.size / 1e3:.0f} kB"
     lines = [f"Backed up {pluralize(backup.notes, 'note')} ({size}) to {one_line(backup.path)}"]
-    return Outcome(codec.to_json(backup), lines)
+    return Outcome(backup, lines)
 
 
 @command(

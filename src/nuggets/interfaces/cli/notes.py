@@ -1,4 +1,4 @@
-"""Commands on single notes: note add, show, edit, archive, restore, delete, merge, list."""
+"""Commands on notes: note add, show, edit, archive, restore, delete, merge, list; link, unlink."""
 
 import os
 import sys
@@ -6,29 +6,29 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote, WrittenNote
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.atomic_files import read_if_plain
 from nuggets.filesystem.current_project import distinguish_projects, name_of
 from nuggets.interfaces import json_responses, pluralize
 from nuggets.interfaces.cli import Call, Outcome, argument, command
+from nuggets.interfaces.cli.facts import (
+    caution_lines,
+    contradiction_lines,
+    purge_outcome,
+    written_note_outcome,
+)
 from nuggets.interfaces.cli.run_command import (
     FILTER_ARGUMENTS,
     METADATA_ARGUMENTS,
     NAME_HELP,
     PURGE_ARGUMENT,
     SESSION_ARGUMENT,
-    caution_lines,
-    caveat_lines,
-    contradiction_lines,
     filters,
     metadata,
-    purge_outcome,
     text_or_stdin,
-    validity_lines,
-    written_note_outcome,
 )
+from nuggets.interfaces.cli.search_recall_graph import caveat_lines, validity_lines
 from nuggets.interfaces.cli.terminal_output import escape_controls, one_line, style, table, warn
 
 
@@ -157,7 +157,7 @@ def _edit(call: Call) -> Outcome:
     verb = "No change to" if after.replaced is None else "Changed"
     lines = [f"{verb} {_name(after)}.", *caution_lines(call, after)]
     lines += contradiction_lines(after)
-    return Outcome(json_responses.written_note(after), lines)
+    return Outcome(after, lines)
 
 
 def _with_new_places(call: Call, note: MemoryNote) -> str:
@@ -181,15 +181,13 @@ def _text(value: str) -> str:
 @command("note archive", *_NAME_ARGUMENTS, examples=('nuggets note archive "Old plan"',))
 def _archive(call: Call) -> Outcome:
     note = call.shelf.delete_note(call.options.note, nugget=call.options.nugget)
-    return Outcome(
-        codec.note_to_json(note), [f"Archived {_name(note)}; `nuggets note restore` restores it."]
-    )
+    return Outcome(note, [f"Archived {_name(note)}; `nuggets note restore` restores it."])
 
 
 @command("note restore", *_NAME_ARGUMENTS, examples=('nuggets note restore "Old plan"',))
 def _restore(call: Call) -> Outcome:
     note = call.shelf.restore_note(call.options.note, call.options.nugget)
-    return Outcome(codec.note_to_json(note), [f"Restored {_name(note)}."])
+    return Outcome(note, [f"Restored {_name(note)}."])
 
 
 @command(
@@ -230,7 +228,11 @@ def _merge(call: Call) -> Outcome:
         homes = distinguish_projects(source.project, target.project)
         was, now = (f"in {one_line(home)}" if home else "everywhere" for home in homes)
         lines.append(f"The merged text was valid {was}, and is now valid {now}.")
-    return Outcome(codec.note_to_json(note), lines)
+    return Outcome(note, lines)
+
+
+def _name(note: MemoryNote) -> str:
+    return f"{style(one_line(note.title), 'bold')} ({one_line(note.id)})"
 
 
 @command(
@@ -245,7 +247,7 @@ def _list(call: Call) -> Outcome:
         for note in notes
     ]
     lines = table(("ID", "KIND", "SCOPE", "HITS", "TITLE"), rows) if rows else ["No notes."]
-    return Outcome([codec.note_to_json(note) for note in notes], lines)
+    return Outcome(notes, lines)
 
 
 def _marks(call: Call, note: MemoryNote) -> str:
@@ -253,8 +255,38 @@ def _marks(call: Call, note: MemoryNote) -> str:
     return home + (" (archived)" if note.hidden else "")
 
 
-def _name(note: MemoryNote) -> str:
-    return f"{style(one_line(note.title), 'bold')} ({one_line(note.id)})"
+# --- link, unlink ------------------------------------------------------------------------------
+
+
+_PAIR_ARGUMENTS = (
+    argument("a", help=f"one note: {NAME_HELP}"),
+    argument("b", help="the other note"),
+    argument("reason", nargs="?", help="how they are related"),
+)
+
+
+@command(
+    "link",
+    *_PAIR_ARGUMENTS,
+    examples=('nuggets link "Auth middleware" "JWT token format" "auth uses JWT tokens"',),
+)
+def _link(call: Call) -> Outcome:
+    a, b, reason = call.options.a, call.options.b, call.options.reason or ""
+    added = call.shelf.add_link(a, b, reason)
+    shape = json_responses.link_result(call.shelf, a, b, added)
+    return Outcome(shape, ["Linked." if added else "Already linked."])
+
+
+@command(
+    "unlink",
+    *_PAIR_ARGUMENTS,
+    examples=('nuggets unlink "Auth middleware" "JWT token format"',),
+)
+def _unlink(call: Call) -> Outcome:
+    gone = call.shelf.remove_link(call.options.a, call.options.b, call.options.reason)
+    if gone:
+        return Outcome({"removed": True}, ["Unlinked."])
+    return Outcome({"removed": False}, ["Not found: there is no such link."], 1)
 
 
 # --- $EDITOR; if saving fails, the written text stays in a file --------------------------------

@@ -42,7 +42,7 @@ def _list(call: Call) -> Outcome:
     rows = [(n.name, str(n.fact_count), str(n.note_count)) for n in statuses]
     empty = ["Nothing is stored yet. Start with: nuggets remember <nugget> <key> <value>"]
     lines = table(("NUGGET", "FACTS", "NOTES"), rows) if rows else empty
-    return Outcome([n._asdict() for n in statuses], lines)
+    return Outcome(statuses, lines)
 
 
 @command(
@@ -53,13 +53,13 @@ def _list(call: Call) -> Outcome:
 def _status(call: Call) -> Outcome:
     if call.options.nugget:
         status = call.shelf.status(call.options.nugget)
-        return Outcome(status._asdict(), _status_lines(status))
+        return Outcome(status, _status_lines(status))
     statuses = call.shelf.list()
     lines = [line for status in statuses for line in (*_status_lines(status), "")][:-1]
     lines += _exports_lines(call.shelf.exports_status()) if statuses else []
     for path, why in call.shelf.memory_file_problems().items():  # edits that are not taken over
         lines += ["", one_line(f"{path}: {why}")]
-    return Outcome([n._asdict() for n in statuses], lines or ["Nothing is stored yet."])
+    return Outcome(statuses, lines or ["Nothing is stored yet."])
 
 
 def _exports_lines(status: ExportsStatus | None) -> list[str]:
@@ -130,7 +130,8 @@ def _confirm(call: Call, question: str, kind: NoteKind | None = None) -> bool:
     nugget changed meanwhile."""
     if call.options.yes:
         return True
-    notes = _contents(call, kind)
+    chosen = {"nugget": call.options.nugget, "kind": kind, "include_hidden": True}
+    notes = call.shelf.list_notes(**chosen)
     question = f"{question} ({_describe_contents(call, notes)})?"
     if sys.stdin is None or not sys.stdin.isatty():
         raise InvalidInput(
@@ -138,18 +139,10 @@ def _confirm(call: Call, question: str, kind: NoteKind | None = None) -> bool:
         )
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     wanted = sys.stdin.readline().strip().lower() in ("y", "yes")
-    if wanted and _versions(_contents(call, kind)) != _versions(notes):
+    now = {(note.id, note.updated_at) for note in call.shelf.list_notes(**chosen)}
+    if wanted and now != {(note.id, note.updated_at) for note in notes}:
         raise Conflict("it changed meanwhile, so nothing was deleted; try again")
     return wanted
-
-
-def _contents(call: Call, kind: NoteKind | None) -> Sequence[MemoryNote]:
-    """The facts and notes of a nugget, archived ones too."""
-    return call.shelf.list_notes(nugget=call.options.nugget, kind=kind, include_hidden=True)
-
-
-def _versions(notes: Sequence[MemoryNote]) -> set[tuple[str, str]]:
-    return {(note.id, note.updated_at) for note in notes}
 
 
 def _describe_contents(call: Call, notes: Sequence[MemoryNote]) -> str:
@@ -373,7 +366,7 @@ def _list_sessions(call: Call) -> Outcome:
 
     _keep_left_over(call)
     notes = call.shelf.sessions(all_projects=call.options.all)
-    shape = [codec.note_to_json(note) for note in notes]
+    shape = notes
     if not notes:
         return Outcome(shape, [NONE_YET if call.options.all else NONE_HERE])
     rows = [
@@ -397,7 +390,7 @@ def _show_session(call: Call) -> Outcome:
     note = call.shelf.get_session(call.options.id)
     head = style(one_line(note.title), "bold")
     body = escape_controls(note.content).split("\n")
-    return Outcome(codec.note_to_json(note), [head, *body, *_foot(call, note)])
+    return Outcome(note, [head, *body, *_foot(call, note)])
 
 
 def _foot(call: Call, note: MemoryNote) -> list[str]:
@@ -421,7 +414,7 @@ def _foot(call: Call, note: MemoryNote) -> list[str]:
 def _search_sessions(call: Call) -> Outcome:
     _keep_left_over(call)
     options = call.options
-    from nuggets.interfaces.cli.search_and_graph import search_lines
+    from nuggets.interfaces.cli.search_recall_graph import search_lines
 
     found = call.shelf.search_sessions(
         " ".join(options.query), options.limit, all_projects=options.all

@@ -82,7 +82,7 @@ def _reflect(call: Call) -> Outcome:
     lines += _promotion_lines(call)
     if result.changes and not options.dry_run:
         lines.append(f"`nuggets undo {revision}` undoes it.")
-    return Outcome(codec.to_json(result), lines)
+    return Outcome(result, lines)
 
 
 def _promotion_lines(call: Call) -> list[str]:

@@ -1,48 +1,33 @@
-"""Runs a command and prints its outcome, with the arguments and receipts that commands share; the
-one place where errors become exit codes."""
+"""Parses the arguments of a command, runs it and prints its outcome; and arguments that several
+commands share. The one place where errors become exit codes."""
 
+import argparse
 import gc
 import os
 import sys
-from argparse import ArgumentTypeError, Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
 from nuggets.domain import codec
-from nuggets.domain.records import (
-    KINDS,
-    SCOPES,
-    SOURCES,
-    STABILITIES,
-    TYPES,
-    MemoryNote,
-    RecallResult,
-    WrittenNote,
-)
+from nuggets.domain.records import KINDS, SCOPES, SOURCES, STABILITIES, TYPES
 from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.atomic_files import unreadable
-from nuggets.filesystem.current_project import name_of
 from nuggets.filesystem.hook_files import waiting_order_paths
-from nuggets.interfaces import TRUST_QUESTION, explain_recognition, open_shelf, pluralize
-from nuggets.interfaces.cli import Call, Command, Outcome, argument
+from nuggets.interfaces import TRUST_QUESTION, explain_recognition, open_shelf
+from nuggets.interfaces.cli import Argument, Call, Command, Outcome, argument
 from nuggets.interfaces.cli.terminal_output import (
     escape_controls,
-    fit,
-    format_minute,
-    one_line,
+    help_outcome,
+    print_answer,
     print_outcome,
     report_lost_output,
-    style,
+    screen_width,
     warn,
 )
 from nuggets.operations.permissions import COMMAND
 from nuggets.settings import Settings, load
 from nuggets.shelf import NuggetShelf
-
-if TYPE_CHECKING:
-    from nuggets.maintenance.purge import Purged
-
 
 # --- arguments that several commands share -----------------------------------------------------
 
@@ -65,7 +50,7 @@ def _confidence(text: str) -> float:
     with suppress(ValueError):
         if 0 <= float(text) <= 1:
             return float(text)
-    raise ArgumentTypeError(f"confidence is a number from 0 to 1, not {text!r}")
+    raise argparse.ArgumentTypeError(f"confidence is a number from 0 to 1, not {text!r}")
 
 
 METADATA_ARGUMENTS = (
@@ -134,113 +119,86 @@ def filters(call: Call) -> dict[str, Any]:
     return {**values, "include_hidden": options.all}
 
 
-# --- receipts, when and where a memory is valid, caveats ---------------------------------------
+# --- parsing --------------------------------------------------------------------------------------
 
 
-def written_note_outcome(call: Call, note: WrittenNote, done: str = "Noted") -> Outcome:
-    """The receipt of a new note, `done` before its name, or of one that existed already."""
-    from nuggets.interfaces import json_responses
-
-    name = f"{one_line(note.title)} ({one_line(note.id)})"
-    if not note.is_new:
-        done = "Already stored, with other metadata now" if note.replaced else "Already stored"
-        return Outcome(codec.note_to_json(note), [f"{done}: {name}.", *caution_lines(call, note)])
-    lines = [f"{done} {name}, {where_valid(note)}.", *caution_lines(call, note)]
-    lines += contradiction_lines(note)
-    namesakes = call.shelf.namesakes(note)
-    if namesakes:
-        lines.append(
-            f"Another note has the same title: {one_line(namesakes[0].id)}. Name them by id, "
-            "or merge them with `nuggets note merge`."
-        )
-    return Outcome(json_responses.written_note(note), lines)
+_OPERAND = "\0"  # marks an argument after ``--``; no argument can contain it
 
 
-def contradiction_lines(note: WrittenNote) -> list[str]:
-    """What a written memory contradicts, and the commands that settle it."""
-    lines = []
-    for other in note.contradicts:
-        new, old = one_line(note.id), one_line(other.id)
-        lines += [
-            f"Contradicts {style(fit(other.title, 80), 'bold')} ({old}): {one_line(other.content)}",
-            f"  Only the new one holds: nuggets note edit {new} --supersedes {old}",
-            f"  Both hold: nuggets unlink {new} {old}",
-        ]
-    return lines
+class CommandParser(argparse.ArgumentParser):
+    """Raises usage errors, so that the caller prints them as text or JSON."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InvalidInput(message)
 
 
-def where_valid(note: MemoryNote) -> str:
-    """Where a memory is valid that was just written, for a receipt."""
-    if note.scope == "session":
-        return "valid in this session"
-    if note.project:
-        return f"valid in this project ({one_line(name_of(note.project))})"
-    return "valid everywhere"
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Given a width: argparse would import `shutil` in every call to find one."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=min(100, screen_width()) - 2)
 
 
-def caution_lines(call: Call, note: MemoryNote) -> list[str]:
-    """That what was just written is not valid today, is archived or will be soon, or may hold a
-    secret that no form betrays: all are seldom meant. A third of harmless texts about passwords
-    name one too, so it is kept."""
-    from nuggets.domain.credentials import names_secret
-    from nuggets.operations.metadata_inference import passes_unless_recalled
-
-    why = call.shelf.invalidity(note)
-    lines = [f"Caution: it is {why}.", *validity_lines(note)] if why else []
-    if note.hidden:
-        back = f"nuggets note restore {one_line(note.id)}"
-        lines.append(f"Caution: it is archived, so nothing finds it. To bring it back: {back}")
-    elif passes_unless_recalled(note):
-        lines.append(
-            "Caution: by its title it is temporary; the next reflection archives it unless it is "
-            "recalled before. To keep it: --stability durable"
-        )
-    if not call.options.allow_secret and names_secret(f"{note.title}: {note.content}"):
-        erase = f"nuggets note delete {one_line(note.id)} --purge"
-        lines.append(f"Caution: it names a password, PIN or code. If that is in it too: {erase}")
-    return lines
+def build_parser(name: str, command: Command) -> CommandParser:
+    """The parser of one command, with its examples."""
+    examples = "".join(f"\n  {example}" for example in command.examples)
+    parser = CommandParser(
+        prog=f"nuggets {name}",
+        description=command.summary[:1].upper() + command.summary[1:] + ".",
+        epilog=f"examples:{examples}\n",
+        formatter_class=_HelpFormatter,
+        allow_abbrev=False,
+    )
+    groups: dict[str, Any] = {"": parser}
+    for names, options, group in (*command.arguments, *GLOBAL_ARGUMENTS):
+        if group not in groups:
+            groups[group] = parser.add_argument_group(group)
+        groups[group].add_argument(*names, **options)
+    return parser
 
 
-def validity_lines(memory: MemoryNote | RecallResult) -> list[str]:
-    """When a memory is valid, if that is said."""
-    if memory.valid_from is None and memory.valid_until is None:
-        return []
-    start, end = memory.valid_from, memory.valid_until
-    times = [f"from {format_minute(start)}"] if start else []
-    times += [f"until {format_minute(end)}"] if end else []
-    return [f"Valid: {' '.join(times)}"]
+def _parse(
+    parser: CommandParser, known: Sequence[Argument], words: Sequence[str], operands: Sequence[str]
+) -> argparse.Namespace:
+    """The options of a call. `operands`: what followed ``--``, and is no option."""
+    parser.usage = ""  # argparse would format one for its own messages, in 2 ms
+    try:
+        options = parser.parse_intermixed_args([*words, *(_OPERAND + word for word in operands)])
+    except InvalidInput as problem:
+        message = str(problem).replace(_OPERAND, "") + _double_dash_hint(known, words)
+        raise InvalidInput(message) from None
+    finally:
+        parser.usage = None
+    values = {option: _remove_operand_mark(value) for option, value in vars(options).items()}
+    return argparse.Namespace(**values)
 
 
-def caveat_lines(shelf: NuggetShelf, note: MemoryNote | None) -> list[str]:
-    """What speaks against relying on a memory."""
-    caveats = shelf.caveats(note) if note is not None else ()
-    return [f"Caution: {one_line(caveat)}" for caveat in caveats]
+def _double_dash_hint(known: Sequence[Argument], words: Sequence[str]) -> str:
+    """A hint for a value that begins like an option, if the command takes values."""
+    options = {name for one in known for name in one.names}
+    for word in () if all(one.is_option for one in known) else words:
+        looks_like_option = word[:1] == "-" and word.lstrip("-")[:1].isalpha()
+        if looks_like_option and word.partition("=")[0] not in options:
+            return f"; if {word} is no option, put -- before it"
+    return ""
 
 
-def purge_outcome(done: "Purged") -> Outcome:
-    """What a purge erased; places are named by kind, and files by path."""
-    from nuggets.interfaces import json_responses
+def _remove_operand_mark(value: object) -> object:
+    if isinstance(value, list):
+        return [_remove_operand_mark(item) for item in value]
+    return value.removeprefix(_OPERAND) if isinstance(value, str) else value
 
-    where = [*(["the shelf"] if done.memories else []), "its history"]
-    where += map(one_line, done.memory_files)
-    if done.of_conversations:
-        where.append(pluralize(len(done.of_conversations), "session record"))
-    what = one_line(done.erased_items[0]) if done.memories else "its remains"
-    places = " and ".join(filter(None, (", ".join(where[:-1]), where[-1])))
-    lines = [f"Erased {what} from {places}."]
-    if done.history[1:]:
-        lines.append("Also deleted or written again, because they may have contained it:")
-        lines += [f"  {one_line(path)}" for path in done.history[1:]]
-    if done.merged_with:
-        lines.append("Its text may also be in these notes; check them:")
-        lines += [
-            f"  {one_line(f'{note.kind} {note.title!r} ({note.id})')}" for note in done.merged_with
-        ]
-    if done.backups:
-        lines.append("These backups cannot be read or written; delete them yourself:")
-        lines += [f"  {one_line(path)}" for path in done.backups]
-    lines.append(f"Not reached: {'; '.join(done.not_reached)}.")
-    return Outcome(json_responses.purge_result(done), lines)
+
+def _directory(path: str) -> str:
+    if not path:  # an unset variable in a script must not mean the current directory
+        raise argparse.ArgumentTypeError("it is empty; name a directory")
+    return path
+
+
+GLOBAL_ARGUMENTS = (
+    argument("--dir", metavar="DIR", type=_directory, help="the shelf's directory"),
+    argument("--json", action="store_true", help="print JSON and nothing else"),
+)
 
 
 # --- running a command ----------------------------------------------------------------------------
@@ -249,12 +207,29 @@ def purge_outcome(done: "Purged") -> Outcome:
 _OBJECTS = 50_000  # new ones before garbage is collected: most commands make fewer
 
 
-def run(command: Command, options: Namespace) -> int:
+def run(name: str, command: Command, arguments: Sequence[str]) -> int:
+    """Parse, run, print. Global options may stand before the command as well as after it."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    words, operands = arguments[:end], arguments[end + 1 :]
+    as_json = "--json" in words
+    parser = build_parser(name, command)
+    if {"-h", "--help"} & set(words):
+        return print_answer(help_outcome(parser.format_help()), as_json=as_json)
+    try:
+        options = _parse(parser, (*command.arguments, *GLOBAL_ARGUMENTS), words, operands)
+    except InvalidInput as problem:
+        if as_json:
+            return report_error(problem, as_json=True)
+        warn(parser.format_usage().rstrip("\n"))
+        return report_error(InvalidInput(f"{problem}; see `nuggets {name} --help`"), as_json=False)
+    return _run(command, options)
+
+
+def _run(command: Command, options: argparse.Namespace) -> int:
     """Open the shelf, run, print, close."""
     gc.set_threshold(_OBJECTS)
     gc.enable()  # see `run_process`
     try:
-        _check_unicode(vars(options))
         settings = load(
             os.environ,
             {"dir": options.dir},
@@ -262,8 +237,8 @@ def run(command: Command, options: Namespace) -> int:
         )
         for warning in settings.warnings:
             warn(f"Warning: {escape_controls(warning)}")
-        session = get_session(options, settings)
-        _check_unicode({"session": session})
+        session = _session(options, settings)
+        _check_unicode({**vars(options), "session": session})
         insists = getattr(options, "allow_secret", False)
         client = COMMAND._replace(refuses_credentials=False) if insists else COMMAND
         with open_shelf(settings, client=client, short_lived=True) as shelf:
@@ -321,7 +296,7 @@ def _report_recognition(shelf: NuggetShelf) -> None:
             shelf.sharing.record_question()
 
 
-def get_session(options: Namespace, settings: Settings) -> str:
+def _session(options: argparse.Namespace, settings: Settings) -> str:
     """The session that asks: as configured, else one per calendar day."""
     session = getattr(options, "session", None) or settings["session"]
     if session:

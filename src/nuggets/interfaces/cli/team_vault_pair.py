@@ -69,9 +69,8 @@ def _add_member(call: Call) -> Outcome:
 @command("member list", examples=("nuggets member list",))
 def _list_members(call: Call) -> Outcome:
     members = call.shelf.members()
-    shape = [codec.to_json(member) for member in members]
     if not members:
-        return Outcome(shape, ["There are no members: `nuggets member add NAME` makes one."])
+        return Outcome(members, ["There are no members: `nuggets member add NAME` makes one."])
     rows = [
         (
             member.name,
@@ -81,7 +80,7 @@ def _list_members(call: Call) -> Outcome:
         )
         for member in members
     ]
-    return Outcome(shape, table(("NAME", "ROLE", "SINCE", "REVOKED"), rows))
+    return Outcome(members, table(("NAME", "ROLE", "SINCE", "REVOKED"), rows))
 
 
 @command(

@@ -13,11 +13,11 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
+from nuggets.interfaces.cli import Outcome
 from nuggets.language.text import STEERING
 
 if TYPE_CHECKING:
     from nuggets.domain.records import MemoryNote
-    from nuggets.interfaces.cli import Outcome
 
 MAX_COLUMN = 80  # width of a table's columns but the last: holds any id
 MIN_COLUMN = 12  # width of a column between the first, which people copy, and the last: a word
@@ -27,13 +27,25 @@ UNLIMITED = 1 << 30  # screen width where there is no screen: a program gets the
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
-def print_outcome(outcome: "Outcome", *, as_json: bool) -> str:
+def print_outcome(outcome: Outcome, *, as_json: bool) -> str:
     """Print the JSON for a script, the lines for a person; returns why that failed, else ""."""
     if not as_json:
         return print_text("\n".join(outcome.lines))
     from nuggets.domain import codec
+    from nuggets.interfaces import json_responses
 
-    return print_text("" if outcome.json is None else inert_json(codec.dumps(outcome.json)))
+    shape = json_responses.shape_of(outcome.json)
+    return print_text("" if shape is None else inert_json(codec.dumps(shape)))
+
+
+def print_answer(outcome: Outcome, *, as_json: bool) -> int:
+    """Print what needed no shelf; returns the exit code."""
+    problem = print_outcome(outcome, as_json=as_json)
+    return report_lost_output(problem) if problem else 0
+
+
+def help_outcome(text: str) -> Outcome:
+    return Outcome({"help": text}, [text.rstrip("\n")])
 
 
 def print_text(text: str) -> str:

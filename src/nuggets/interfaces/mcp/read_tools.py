@@ -180,9 +180,9 @@ def _get_note(
         shape["nextOffset"] = start + PAGE
         lines.append(f"There is more: get_note with offset {start + PAGE}.")
     if versions:
-        last = call.shelf.versions(found.id)[-VERSIONS:]
-        shape["versions"] = json_responses.versions([*map(_shorten, last)])
-        past = "\n".join(map(_past, last[::-1]))
+        last = call.shelf.versions(found.id)[: -VERSIONS - 1 : -1]
+        shape["versions"] = json_responses.shape_of([*map(_shorten, last)])
+        past = "\n".join(map(_past, last))
         lines += ["What it said before, newest first:", fence(past)]
     if found.hidden and not is_session_note(found):
         lines.append("This note is archived; edit_note with hidden=false brings it back.")

@@ -146,7 +146,7 @@ def _endpoint(shelf: NuggetShelf, methods: Mapping[str, Operation]) -> Any:
             if project is not None:
                 view = view.for_project(project)
             before = view.own_revision
-            text = codec.dumps(operation.run(view, **arguments))
+            text = codec.dumps(json_responses.shape_of(operation.run(view, **arguments)))
             own = view.own_revision
             headers = {REVISION: str(own)} if own != before else None
             return Response(text, operation.status, headers, media_type="application/json")

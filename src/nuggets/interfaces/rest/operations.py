@@ -52,7 +52,7 @@ def _status(shelf: NuggetShelf) -> Any:
 
 @operation("GET", "/api/nuggets/{nugget}", "How full a nugget is", reference("Status"))
 def _nugget(shelf: NuggetShelf, nugget: Name) -> Any:
-    return shelf.status(nugget)._asdict()
+    return shelf.status(nugget)
 
 
 @operation(
@@ -75,7 +75,7 @@ def _recall(
     shelf: NuggetShelf, query: Query, nugget: Name | None = None, as_of: Name | None = None
 ) -> Any:
     if as_of is not None:
-        return codec.to_json(shelf.recall(query, nugget, as_of=as_of))
+        return shelf.recall(query, nugget, as_of=as_of)
     with shelf.snapshot():
         answers = shelf.recall_or_search(query, nugget, session=None)
         return json_responses.recall_result(shelf, *answers)
@@ -88,8 +88,7 @@ def _notes(
     offset: Annotated[int, Limit(0, 2**31)] = 0,
     **filters: Filters,
 ) -> Any:
-    notes = shelf.list_notes(**filters)[offset : offset + limit]
-    return [codec.note_to_json(note) for note in notes]
+    return shelf.list_notes(**filters)[offset : offset + limit]
 
 
 @operation(
@@ -120,13 +119,13 @@ def _note_history(shelf: NuggetShelf, note: Name, limit: Steps = 20) -> Any:
     array(ANSWER),
 )
 def _versions(shelf: NuggetShelf, note: Name, nugget: Name | None = None) -> Any:
-    return json_responses.versions(shelf.versions(note, nugget))
+    return shelf.versions(note, nugget)[::-1]
 
 
 @operation("GET", "/api/notes/{note}/explanation", "Why a search for a query finds this note")
 def _explanation(shelf: NuggetShelf, note: Name, query: Query, include_hidden: bool = False) -> Any:
     note_id = shelf.get_note(note, session=None).id
-    return codec.to_json(shelf.explain(query, note_id, include_hidden))
+    return shelf.explain(query, note_id, include_hidden)
 
 
 @operation(
@@ -136,7 +135,7 @@ def _explanation(shelf: NuggetShelf, note: Name, query: Query, include_hidden: b
     _NOTES,
 )
 def _sessions(shelf: NuggetShelf, all: bool = False, limit: UpTo1000 = 20) -> Any:
-    return [codec.note_to_json(note) for note in shelf.sessions(all_projects=all)[:limit]]
+    return shelf.sessions(all_projects=all)[:limit]
 
 
 @operation(
@@ -159,7 +158,7 @@ def _search_sessions(
     _NOTE,
 )
 def _session(shelf: NuggetShelf, session: Name) -> Any:
-    return codec.note_to_json(shelf.get_session(None if session == LAST else session))
+    return shelf.get_session(None if session == LAST else session)
 
 
 @operation("GET", "/api/graph", "Every note as a node with its links, without contents")
@@ -213,7 +212,7 @@ def _undoable(shelf: NuggetShelf, revisions: Revisions) -> Any:
 def _preview_reflection(
     shelf: NuggetShelf, nugget: Name | None = None, limit: Notes | None = None
 ) -> Any:
-    return codec.to_json(shelf.reflect(nugget, limit, dry_run=True))
+    return shelf.reflect(nugget, limit, dry_run=True)
 
 
 @operation(
@@ -275,7 +274,7 @@ Tags = Annotated[tuple[Annotated[str, Limit(0, TAG_CHARACTERS)], ...], Limit(0, 
     status=201,
 )
 def _remember(shelf: NuggetShelf, nugget: Name, key: Name, value: Content, **meta: Meta) -> Any:
-    return json_responses.written_fact(shelf.remember(nugget, key, value, **meta))
+    return shelf.remember(nugget, key, value, **meta)
 
 
 @operation("DELETE", "/api/nuggets/{nugget}/facts", "Forget a fact")
@@ -312,7 +311,7 @@ def _recall_in_session(
 def _create_note(
     shelf: NuggetShelf, nugget: Name, title: Name, content: Content, tags: Tags = (), **meta: Meta
 ) -> Any:
-    return json_responses.written_note(shelf.create_note(nugget, title, content, tags, **meta))
+    return shelf.create_note(nugget, title, content, tags, **meta)
 
 
 @operation(
@@ -331,8 +330,7 @@ def _edit_note(
     expected: Name | None = None,
     **meta: Meta,
 ) -> Any:
-    after = shelf.edit_note(note, content, title, tags, hidden=hidden, expected=expected, **meta)
-    return json_responses.written_note(after)
+    return shelf.edit_note(note, content, title, tags, hidden=hidden, expected=expected, **meta)
 
 
 @operation(
@@ -347,7 +345,7 @@ def _delete_note(shelf: NuggetShelf, note: Name, hard: bool = False) -> Any:
 
 @operation("POST", "/api/notes/{note}/restore", "Restore an archived note", _NOTE)
 def _restore_note(shelf: NuggetShelf, note: Name) -> Any:
-    return codec.note_to_json(shelf.restore_note(note))
+    return shelf.restore_note(note)
 
 
 @operation(
@@ -357,12 +355,12 @@ def _restore_note(shelf: NuggetShelf, note: Name) -> Any:
     _NOTE,
 )
 def _merge_notes(shelf: NuggetShelf, note: Name, source: Name, reason: Reason = "") -> Any:
-    return codec.note_to_json(shelf.merge_notes(note, source, reason))
+    return shelf.merge_notes(note, source, reason)
 
 
 @operation("GET", "/api/notes/{note}/merge", "Preview of a merge; changes nothing", _NOTE)
 def _preview_merge(shelf: NuggetShelf, note: Name, source: Name) -> Any:
-    return codec.note_to_json(shelf.merge_notes(note, source, dry_run=True))
+    return shelf.merge_notes(note, source, dry_run=True)
 
 
 @operation(
@@ -398,7 +396,7 @@ def _undo(shelf: NuggetShelf, revision: Annotated[int, Limit(1, 2**53)] | None =
 
 @operation("POST", "/api/reflection", "Reflect now", reference("Reflection"))
 def _reflect(shelf: NuggetShelf, nugget: Name | None = None, limit: Notes | None = None) -> Any:
-    return codec.to_json(shelf.reflect(nugget, limit))
+    return shelf.reflect(nugget, limit)
 
 
 @operation("POST", "/api/promotion", "Promote to MEMORY.md now")

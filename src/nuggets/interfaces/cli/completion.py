@@ -1,8 +1,8 @@
-"""Commands: completion and demo.
+"""The command completion, and what it offers.
 
 Completion in a shell is a short script for bash, zsh or fish. At every press of the Tab key it asks
-`nuggets __complete WORD …`, with the words up to the cursor, so that imports little, and never
-writes. Names are never evaluated. The demo shows Nuggets at work in a temporary directory.
+`nuggets __complete WORD …`, with the words up to the cursor, which never writes. Names are never
+evaluated.
 """
 
 import os
@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nuggets.errors import NuggetsError
 from nuggets.filesystem.current_project import current_project
-from nuggets.filesystem.processes import module_command
 from nuggets.filesystem.shelf_location import default_location, directory_of
 from nuggets.interfaces.cli import (
     COMMANDS,
@@ -25,7 +24,6 @@ from nuggets.interfaces.cli import (
     find,
     split_command,
 )
-from nuggets.interfaces.cli.terminal_output import style
 from nuggets.language.text import fold_case
 
 # bash before version 4, as on macOS, has no negative indexes. A candidate may be followed by a tab
@@ -128,7 +126,7 @@ def _argument_words(
     name: str, command: Command, words: Sequence[str], current: str
 ) -> Iterable[str]:
     """What may stand behind these words of a command: the value of an argument, else an option."""
-    from nuggets.interfaces.cli.parsing_and_help import GLOBAL_ARGUMENTS
+    from nuggets.interfaces.cli.run_command import GLOBAL_ARGUMENTS
 
     arguments = (*command.arguments, *GLOBAL_ARGUMENTS)
     given: dict[str, str] = {}
@@ -193,69 +191,3 @@ def _values(
     elif kind == "setting":
         names = (setting.name for setting in SETTINGS)
     return [one for one in names if one.startswith(current)]
-
-
-# --- demo ---------------------------------------------------------------------------------------
-
-
-STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (
-        "Your agent stores where something is, and how you like things done.",
-        ("remember", "locations", "auth handler", "src/auth/middleware.ts:47"),
-    ),
-    ("", ("remember", "project", "test cmd", "pytest tests/ -v")),
-    ("", ("remember", "prefs", "style", "2-space indent, no semicolons")),
-    (
-        "The session ends. Tomorrow a new process asks, and finds it:",
-        ("recall", "auth handler", "--session", "tomorrow"),
-    ),
-    (
-        "Keys need not be exact. Part of a key works, and so does a typo:",
-        ("recall", "test"),
-    ),
-    ("", ("recall", "auth handlr", "--nugget", "locations")),
-    ("What was never stored is not found:", ("recall", "deployment region")),
-    ("Scripts and agents get the same as JSON:", ("recall", "style", "--json")),
-    ("The nuggets so far:", ("list",)),
-)
-
-
-@command("demo", examples=("nuggets demo",))
-def _demo(call: Call) -> Outcome:
-    """Every step is a process, as an agent's would be."""
-    from shlex import join
-    from shutil import which
-    from tempfile import TemporaryDirectory
-
-    steps, lines = [], []
-    with TemporaryDirectory(prefix="nuggets-demo-") as directory:
-        for comment, arguments in STEPS:
-            exit_code, output = _run(directory, arguments)
-            steps.append({"command": ["nuggets", *arguments], "exit": exit_code, "output": output})
-            lines += ["", style(comment, "cyan"), ""] if comment else []
-            lines += [style(f"$ nuggets {join(arguments)}", "bold"), *output.splitlines()]
-        lines += ["", style("These are the files, on your machine only.", "cyan"), ""]
-        files = (os.path.join(at, name) for at, _, names in os.walk(directory) for name in names)
-        lines += (f"  {path}" for path in sorted(os.path.relpath(p, directory) for p in files))
-        lines += ["", style("$ cat locations.nugget.json", "bold")]
-        with open(os.path.join(directory, "locations.nugget.json"), encoding="utf-8") as file:
-            lines += file.read().splitlines()
-    command = "nuggets" if which("nuggets") else sys.argv[0]  # as in a fresh checkout
-    lines += ["", "The directory of this demo is removed. Yours will be ~/.nuggets. Start with:"]
-    return Outcome(steps, [*lines, "", f'  {command} remember project "test cmd" "make test"', ""])
-
-
-def _run(directory: str, arguments: tuple[str, ...]) -> tuple[int, str]:
-    import subprocess
-
-    done = subprocess.run(
-        module_command("nuggets", "--dir", directory, *arguments),
-        cwd=directory,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        env={k: v for k, v in os.environ.items() if not k.startswith("NUGGETS_")},
-        check=False,
-    )
-    return done.returncode, done.stdout

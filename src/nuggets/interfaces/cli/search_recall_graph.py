@@ -1,13 +1,12 @@
-"""Commands that find notes and follow their links: search, link, unlink, graph."""
+"""Commands that find memories: search, recall; and graph, which follows their links."""
 
 from argparse import ArgumentTypeError
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from nuggets.domain import codec
-from nuggets.domain.records import MemoryNote, SearchNotesResult
+from nuggets.domain import codec, times
+from nuggets.domain.records import MemoryNote, RecallResult, SearchNotesResult
 from nuggets.filesystem.current_project import name_of
-from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli import Call, Outcome, argument, command
 from nuggets.interfaces.cli.run_command import (
     FILTER_ARGUMENTS,
@@ -19,14 +18,16 @@ from nuggets.interfaces.cli.terminal_output import (
     distinct_titles,
     escape_controls,
     fit,
+    format_minute,
     one_line,
     screen_width,
     style,
 )
-from nuggets.search.answer_degree import describe_gaps
+from nuggets.language.text import fold_case
 
 if TYPE_CHECKING:
     from nuggets.search.explanation import Explanation
+    from nuggets.shelf import NuggetShelf
 
 # --- search ------------------------------------------------------------------------------------
 
@@ -46,26 +47,38 @@ if TYPE_CHECKING:
 def _search(call: Call) -> Outcome:
     options = call.options
     query = " ".join(options.query)
-    shape: list[codec.Json] = []
     lines: list[str] = []
     with call.shelf.snapshot():
         results = call.shelf.search_notes(
             query, options.limit, session=call.session, **filters(call)
         )
-        for result in results:
-            shape.append(json_responses.search_result(call.shelf, result))
+        shape = _result_shapes(call, results)
+        for number, result in enumerate(results):
             lines += search_lines(call, result)
             if options.why:
                 why = call.shelf.explain(query, result.note.id, options.all)
-                shape[-1]["why"] = codec.to_json(why)
-                lines += [f"    {one_line(line)}" for line in _why_lines(why, result.meaning)]
+                lines += [f"    {one_line(line)}" for line in _explain(why, result.meaning)]
+                if shape:
+                    shape[number]["why"] = codec.to_json(why)
+    from nuggets.search.answer_degree import describe_gaps  # the search has loaded it
+
     told = describe_gaps(results)
     if told:
         lines.insert(0, one_line(told))
     return Outcome(shape, lines or ["Nothing found."], 0 if results else 1)
 
 
-def _why_lines(why: "Explanation", meaning: float) -> Iterator[str]:
+def _result_shapes(call: Call, results: Sequence[SearchNotesResult]) -> list[codec.Json]:
+    """The JSON of results, if it is asked for."""
+    if not call.options.json:
+        return []
+
+    from nuggets.interfaces import json_responses
+
+    return [json_responses.search_result(call.shelf, result) for result in results]
+
+
+def _explain(why: "Explanation", meaning: float) -> Iterator[str]:
     """The score, then the share of each word of the query, then other parts of the score.
     `meaning`: what the sentence encoder adds to the score."""
     yield (
@@ -105,42 +118,145 @@ def search_lines(call: Call, result: SearchNotesResult) -> Iterator[str]:
     yield f"    {one_line(note.content, max(40, screen_width() - 4))}"
 
 
-# --- link, unlink, graph -----------------------------------------------------------------------
+# --- recall ------------------------------------------------------------------------------------
+
+
+@command(
+    "recall",
+    argument("query", nargs="+", help="the key, part of it, or a misspelling"),
+    argument("--nugget", help="search only this nugget (default: all)"),
+    argument("--as-of", help="what was true on this day, or at this moment in ISO 8601"),
+    argument(
+        "--why", action="store_true", help="also say how the key matched and the value was decoded"
+    ),
+    SESSION_ARGUMENT,
+    examples=(
+        'nuggets recall "auth handler"',
+        "nuggets recall auth handlr --why",
+        'nuggets recall "test cmd" --nugget project --json',
+        'nuggets recall "deploy host" --as-of 2026-10-01',
+    ),
+)
+def _recall(call: Call) -> Outcome:
+    query = " ".join(call.options.query)
+    if call.options.as_of is not None:
+        result = call.shelf.recall(query, call.options.nugget, as_of=call.options.as_of)
+        lines = _answer_lines(call, result) if result.found else ["Not found."]
+        return Outcome(result, lines, 0 if result.found else 1)
+    with call.shelf.snapshot():
+        result, notes = call.shelf.recall_or_search(query, call.options.nugget, call.session)
+        shape = _recall_shape(call, result, notes)
+        if result.found:
+            return Outcome(shape, _answer_lines(call, result))
+    archived = _archived_lines(call, query)
+    if not notes:
+        return Outcome(shape, ["Not found.", *archived], 1)
+    answer_lines, nearest_lines = (
+        [line for note in notes if note.clear_answer is clear for line in search_lines(call, note)]
+        for clear in (True, False)
+    )
+    first = ["No fact has that key. A note answers:"] if answer_lines else ["Not found."]
+    nearest = ["Nearest:", *nearest_lines] if nearest_lines else []
+    return Outcome(shape, [*first, *archived, *answer_lines, *nearest], 0 if answer_lines else 1)
+
+
+def _recall_shape(
+    call: Call, result: RecallResult, notes: Sequence[SearchNotesResult]
+) -> codec.Json | None:
+    """The JSON of an answer, if it is asked for."""
+    if not call.options.json:
+        return None
+    from nuggets.interfaces import json_responses
+
+    return json_responses.recall_result(call.shelf, result, notes)
+
+
+def _archived_lines(call: Call, query: str) -> list[str]:
+    """Which archived memories have all that was asked for, and how they come back."""
+    from nuggets.operations.session_notes import is_session_note
+
+    if not query.strip():
+        return []
+    found = call.shelf.search_notes(
+        query, nugget=call.options.nugget, include_hidden=True, session=None
+    )
+    fitting = (
+        result.note
+        for result in found  # a server does not say how much a note states
+        if result.stated == 1.0 or fold_case(result.note.title) == fold_case(query)
+    )
+    return [
+        f"{fit(note.title, 80)} is archived; bring it back: "
+        f"nuggets note restore {one_line(note.id)}"
+        for note in fitting
+        if note.hidden and not is_session_note(note)
+    ]
+
+
+def _answer_lines(call: Call, result: RecallResult) -> list[str]:
+    note = call.shelf.get_notes([result.note_id]).get(result.note_id)
+    marks = "" if note is None else f", stored {times.ago(note.updated_at, times.now())}"
+    if call.shelf.is_foreign(result):
+        marks += f" (another project: {one_line(name_of(result.project))})"
+    doubt = _doubt(result)
+    why = [
+        f"Match: {result.match} {result.ratio:.2f}",
+        f"Decoded: confidence {result.confidence:.2f}, margin {result.margin:.2f}",
+    ]
+    return [
+        f"Found: {one_line(result.key)}",
+        f"Value: {style(escape_controls(result.answer), 'bold')}",
+        f"{'Likely' if doubt else 'Sure'}: {100 * result.probability:.0f} %{doubt}",
+        f"Nugget: {one_line(result.nugget)}{marks}",
+        *validity_lines(result),
+        *caveat_lines(call.shelf, note),
+        *_also_lines(call, result),
+        *(why if call.options.why else ()),
+    ]
+
+
+def _doubt(result: RecallResult) -> str:
+    """Why an answer may not be what was meant."""
+    if result.doubt:
+        return f" ({one_line(result.doubt)})"
+    return " (others fit as well)" if result.also and not result.is_clear else ""
+
+
+def _also_lines(call: Call, result: RecallResult) -> list[str]:
+    """Other facts that match the query."""
+    from nuggets.facts.fact_index import MOST_ALTERNATIVES  # of no use to a search
+
+    notes = [call.shelf.get_note(note_id, session=None) for note_id in result.also]
+    names = [
+        f"{fit(note.title, 80)} ({one_line(note.nugget_name)}"
+        + (f", {one_line(name_of(note.project))})" if call.shelf.is_foreign(note) else ")")
+        for note in notes
+    ]
+    more = ", and maybe more" if len(names) == MOST_ALTERNATIVES else ""
+    return [f"Also: {', '.join(names)}{more}"] if names else []
+
+
+def validity_lines(memory: MemoryNote | RecallResult) -> list[str]:
+    """When a memory is valid, if that is said."""
+    if memory.valid_from is None and memory.valid_until is None:
+        return []
+    start, end = memory.valid_from, memory.valid_until
+    times = [f"from {format_minute(start)}"] if start else []
+    times += [f"until {format_minute(end)}"] if end else []
+    return [f"Valid: {' '.join(times)}"]
+
+
+def caveat_lines(shelf: "NuggetShelf", note: MemoryNote | None) -> list[str]:
+    """What speaks against relying on a memory."""
+    caveats = shelf.caveats(note) if note is not None else ()
+    return [f"Caution: {one_line(caveat)}" for caveat in caveats]
+
+
+# --- graph -------------------------------------------------------------------------------------
 
 
 DEFAULT_DEPTH = 2  # from a note: its neighbours, and theirs
 DEEPEST = 100  # a deeper tree would fit no screen
-
-
-_PAIR_ARGUMENTS = (
-    argument("a", help=f"one note: {NAME_HELP}"),
-    argument("b", help="the other note"),
-    argument("reason", nargs="?", help="how they are related"),
-)
-
-
-@command(
-    "link",
-    *_PAIR_ARGUMENTS,
-    examples=('nuggets link "Auth middleware" "JWT token format" "auth uses JWT tokens"',),
-)
-def _link(call: Call) -> Outcome:
-    a, b, reason = call.options.a, call.options.b, call.options.reason or ""
-    added = call.shelf.add_link(a, b, reason)
-    shape = json_responses.link_result(call.shelf, a, b, added)
-    return Outcome(shape, ["Linked." if added else "Already linked."])
-
-
-@command(
-    "unlink",
-    *_PAIR_ARGUMENTS,
-    examples=('nuggets unlink "Auth middleware" "JWT token format"',),
-)
-def _unlink(call: Call) -> Outcome:
-    gone = call.shelf.remove_link(call.options.a, call.options.b, call.options.reason)
-    if gone:
-        return Outcome({"removed": True}, ["Unlinked."])
-    return Outcome({"removed": False}, ["Not found: there is no such link."], 1)
 
 
 def _depth(text: str) -> int:
@@ -157,11 +273,7 @@ def _depth(text: str) -> int:
         type=_depth,
         help="maximum number of links from the start (default: 2 from a note, else all)",
     ),
-    argument("--dot", action="store_true", help="print it as Graphviz input"),
-    examples=(
-        'nuggets graph "Auth middleware" --depth 3',
-        "nuggets graph --dot | dot -Tpng > memory.png",
-    ),
+    examples=("nuggets graph", 'nuggets graph "Auth middleware" --depth 3'),
 )
 def _graph(call: Call) -> Outcome:
     options = call.options
@@ -185,16 +297,7 @@ def _graph(call: Call) -> Outcome:
         if link.to in nodes and note.id < link.to
     ]
     shape = {"nodes": [codec.note_to_json(note) for note in nodes.values()], "links": links}
-    if options.dot:
-        return Outcome(shape, _dot(nodes))
     return Outcome(shape, list(_tree(nodes, reasons, roots, children)) or ["No links yet."])
-
-
-def _dot(notes: Mapping[str, MemoryNote]) -> list[str]:
-    from nuggets.maintenance.export_and_backup import dot_lines  # a search needs none of it
-
-    text = b"".join(dot_lines(notes.values())).decode()
-    return escape_controls(text).splitlines()
 
 
 def _tree(
@@ -238,12 +341,12 @@ def _archived_mark(note: MemoryNote) -> str:
 
 
 def _link_reasons(notes: Mapping[str, MemoryNote]) -> dict[str, dict[str, list[str]]]:
-    """The neighbours of each note and the reasons of their links, in both directions."""
+    """The neighbours of each note and the reasons of their links."""
     reasons: dict[str, dict[str, list[str]]] = {note_id: {} for note_id in notes}
-    links = [(note.id, link.to, link.reason) for note in notes.values() for link in note.links]
-    for a, b, reason in (*links, *((b, a, reason) for a, b, reason in links)):
-        if a in notes and b in notes and a != b and reason not in reasons[a].setdefault(b, []):
-            reasons[a][b].append(reason)
+    for note in notes.values():
+        for link in note.links:
+            if link.to in notes:
+                reasons[note.id].setdefault(link.to, []).append(link.reason)
     return reasons
 
 
