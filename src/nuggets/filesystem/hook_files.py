@@ -7,7 +7,6 @@
       inbox                files that tools touched, on their way into memory
       inbox-order-<time>   what a person ordered memory to do, until it is done
       repositories/<hash>  the first commit of a repository, so that git is asked once
-      encoder.socket       where a living process answers hooks (interfaces/encoder_socket.py)
       purged               when a memory was last erased: no older transcript is read again
 
 Knows no memory. Losing these files does no harm, so a function here fails only if it says so.

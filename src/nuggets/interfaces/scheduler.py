@@ -15,7 +15,6 @@ from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.atomic_files import unwritable, write_private_file
 from nuggets.filesystem.hook_files import log
 from nuggets.interfaces import summarize_clean_up
-from nuggets.interfaces.encoder_socket import EncoderSocket
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.shelf_encoder import SECONDS_PER_MINUTE
 from nuggets.shelf import NuggetShelf
@@ -25,8 +24,7 @@ LONGEST_PAUSE = 60.0  # seconds: after a suspend, a due run starts within a minu
 
 class Heartbeat:
     """A thread that runs the daily reflection when it is due, until it is stopped. Every minute it
-    also encodes notes that have no vector, if a sentence encoder is installed, and hooks may ask
-    what is near a prompt in meaning (`encoder_socket`).
+    also encodes notes that have no vector, if a sentence encoder is installed.
 
     The servers use it, so that the daily pass runs without a system timer. Reports go to the log
     beside the shelf, unless `report` is given.
@@ -46,7 +44,6 @@ class Heartbeat:
         self._now = now
         self._report = report or (lambda done: log(shelf.settings["dir"], describe_run(done)))
         self._stopped = threading.Event()
-        self._encoder_socket = EncoderSocket(shelf)
         self._thread = threading.Thread(target=self.run, name="nuggets-heartbeat", daemon=True)
 
     def start(self) -> None:
@@ -57,13 +54,11 @@ class Heartbeat:
         self._stopped.set()
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join(timeout=LONGEST_PAUSE)
-        self._encoder_socket.close()
 
     def run(self) -> None:
         """Check at every heartbeat until stopped, by wall-clock time, so that suspends count."""
         last = again = datetime.min
         while not self._stopped.is_set():
-            self._encoder_socket.open()
             now = self._now()
             if not last <= now < again:  # the clock may have been set back
                 last, again = now, self._beat(now)

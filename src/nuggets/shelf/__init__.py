@@ -201,7 +201,7 @@ class NuggetShelf:
         is about a person; otherwise a memory's words decide.
         `short_lived`: nothing is left for later, because there will be none.
         `client`: who writes, by name for the history, or with rules of its own.
-        `encoder`: turns texts into vectors, in place of an installed one (`install_encoder`).
+        `encoder`: turns texts into vectors, in place of an installed one (`encoder.install`).
         `uses_encoder`: False if searches should not load an encoder, which takes a tenth of a
         second.
         """

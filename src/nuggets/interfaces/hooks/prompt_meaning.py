@@ -5,8 +5,7 @@ shown without them: nearer than what people ask of any assistant.
 """
 
 import signal
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import log10
 from typing import TYPE_CHECKING
 
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from nuggets.encoder.vector_index import NearestNotes
     from nuggets.shelf import NuggetShelf
 
-ASKING_SHARE = 0.3  # of the time that is left, for a living process: the rest loads the encoder
-LOADING_SECONDS = 0.5  # that must be left to load the encoder, which takes some 0.15
+LOADING_SECONDS = 0.5  # that must be left to load the encoder, which takes some 0.1
+NEAREST_NOTES = 200  # of which the cosine is known; of others it is at most the least of these
 NEAR_SHOWN = 5  # at most; the words say nothing about which of them is meant
 NEAR_LOOKED_AT = 60  # nearest notes, also of other projects and files: each is read
 
@@ -86,31 +85,11 @@ def _notes_meant(shelf: "NuggetShelf", query: str, nearest: "NearestNotes") -> l
     return sorted(near, key=lambda note: -nearness[note.id])
 
 
-def compare_meaning(
-    shelf: "NuggetShelf", location: str, explain: Callable[[str], None], prompt: str
-) -> "NearestNotes | None":
-    """The notes nearest to a prompt; None if it is judged by its words alone. `explain`: told what
-    was done."""
-    if not has_topic(prompt):
-        explain("encoder: not compared: the prompt names no topic in English")
+def compare_meaning(shelf: "NuggetShelf", prompt: str) -> "NearestNotes | None":
+    """The notes nearest to a prompt; None if it is judged by its words alone."""
+    if not has_topic(prompt) or _seconds_left() < LOADING_SECONDS:
         return None
-    from nuggets.interfaces.encoder_socket import NEAREST_NOTES, ask_living_process
-
-    start = time.monotonic()
-    nearest = ask_living_process(location, prompt, ASKING_SHARE * _seconds_left())
-    how = "asked a living process"
-    if nearest is None:
-        if _seconds_left() < LOADING_SECONDS:
-            explain("encoder: not compared: no process to ask, and no time to load")
-            return None
-        nearest = shelf.encoder.find_nearest(prompt, NEAREST_NOTES)
-        how = "loaded the encoder"
-    if nearest is None:
-        explain("encoder: not compared: no note has a vector (`nuggets encoder status`)")
-        return None
-    took = 1000 * (time.monotonic() - start)
-    explain(f"encoder: {how}, {nearest.compared} notes compared in {took:.0f} ms")
-    return nearest
+    return shelf.encoder.find_nearest(prompt, NEAREST_NOTES)
 
 
 def _seconds_left() -> float:

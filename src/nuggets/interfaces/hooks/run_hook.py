@@ -51,7 +51,6 @@ class _Call:
         self.name = words[0] if words else ""
         self.directory = options.get("--dir") or default_location(os.environ)
         self._host = options.get("--host", "")
-        self._explains = "--why" in argv
         self._payload: list[bytes] = []  # as far as it is read; empty once it was taken in
         self._held: list[bytes] = []
 
@@ -100,7 +99,7 @@ class _Call:
             if not isinstance(sent, Mapping):
                 sent = {}
             event = event_of(self.name, self._host or _find_host(sent), sent)
-            printer = _Printer(event, self._held, self._explains)
+            printer = _Printer(event, self._held)
             left: list[WaitingOrder] = []
             if event.name == "user-prompt":  # before memory is opened, which may be busy or slow
                 from nuggets.interfaces.hooks.orders import leave_orders, read_orders
@@ -155,10 +154,9 @@ def _is_disk_full(problem: BaseException | None) -> bool:
 class _Printer:
     """Prints the answer of a hook."""
 
-    def __init__(self, event: Event, held: list[bytes], explains: bool) -> None:
+    def __init__(self, event: Event, held: list[bytes]) -> None:
         self._event = event
         self._held = held
-        self._explains = explains
 
     def __call__(self, context: str, message: str = "") -> None:
         self._held.clear()
@@ -166,11 +164,6 @@ class _Printer:
 
     def hold(self, context: str, message: str) -> None:
         self._held[:] = [self._encode(context, message)]
-
-    def explain(self, line: str) -> None:
-        if self._explains:
-            with suppress(OSError):
-                os.write(2, line.encode(errors="replace") + b"\n")
 
     def _encode(self, context: str, message: str) -> bytes:
         shape = _shape(self._event, _name_tools(context, self._event.host), message)
