@@ -528,3 +528,16 @@ def test_showing_a_note_says_how_often_it_was_recalled_before(nuggets: Nuggets) 
     assert "recalled in 0 sessions before this;" in shown[0]
     assert "recalled in 1 session before this;" in shown[1]
     assert "recalled in 1 session before this;" in shown[2]
+
+
+def test_a_search_that_finds_nothing_names_what_is_archived(nuggets: Nuggets) -> None:
+    nuggets("note", "archive", "JWT format")
+
+    done = nuggets("search", "signed tokens")
+
+    assert done.code == 1
+    assert "JWT format is archived; bring it back: nuggets note restore" in done.out
+
+
+def test_a_note_that_says_next_to_nothing_is_stored_with_a_caution(nuggets: Nuggets) -> None:
+    assert "the next reflection archives it" in nuggets("note", "add", "ops", "short", "ok").out

@@ -209,6 +209,7 @@ def scope_and_rest(key: str) -> tuple[MemoryScope | None, str]:
     return (None, whole) if scope is None else (scope, rest.strip())
 
 
+WORTHLESS_CHARACTERS = 2  # a note this short that was never recalled is archived, as documented
 _PASSING = re.compile(r"(tmp|temp|scratch)\d*(?![^\W_])")  # words: Template is none of them
 
 

@@ -183,7 +183,7 @@ def caution_lines(call: Call, note: MemoryNote) -> list[str]:
     secret that no form betrays: all are seldom meant. A third of harmless texts about passwords
     name one too, so it is kept."""
     from nuggets.domain.credentials import names_secret
-    from nuggets.operations.metadata_inference import passes_unless_recalled
+    from nuggets.operations.metadata_inference import WORTHLESS_CHARACTERS, passes_unless_recalled
 
     why = call.shelf.invalidity(note)
     lines = []
@@ -199,6 +199,8 @@ def caution_lines(call: Call, note: MemoryNote) -> list[str]:
             "Caution: by its title it is temporary; the next reflection archives it unless it is "
             "recalled before. To keep it: --stability durable"
         )
+    elif note.kind == "note" and len(note.content.strip()) <= WORTHLESS_CHARACTERS:
+        lines.append("Caution: it says next to nothing; the next reflection archives it.")
     if not call.options.allow_secret and names_secret(f"{note.title}: {note.content}"):
         erase = f"nuggets note delete {one_line(note.id)} --purge"
         lines.append(f"Caution: it names a password, PIN or code. If that is in it too: {erase}")

@@ -65,7 +65,10 @@ def _search(call: Call) -> Outcome:
     told = describe_gaps(results)
     if told:
         lines.insert(0, one_line(told))
-    return Outcome(shape, lines or ["Nothing found."], 0 if results else 1)
+    if results:
+        return Outcome(shape, lines)
+    archived = [] if options.all else _archived_lines(call, query)
+    return Outcome(shape, ["Nothing found.", *archived], 1)
 
 
 def _result_shapes(call: Call, results: Sequence[SearchNotesResult]) -> list[codec.Json]:

@@ -32,7 +32,11 @@ from nuggets.maintenance.reflection.linking_and_merging import (
     age,
     text_language,
 )
-from nuggets.operations.metadata_inference import content_tags, passes_unless_recalled
+from nuggets.operations.metadata_inference import (
+    WORTHLESS_CHARACTERS,
+    content_tags,
+    passes_unless_recalled,
+)
 from nuggets.operations.notes_and_links import archive_note, normal_content
 
 # --- text -----------------------------------------------------------------------------------------
@@ -157,7 +161,6 @@ def _is_statement(line: str, joining: Callable[[], frozenset[str]]) -> bool:
 
 # --- archiving ------------------------------------------------------------------------------------
 
-WORTHLESS_CHARACTERS = 2  # a note this short that was never recalled is taken for a mistake
 TEMPORARY_DAYS = 7  # that a temporary note is kept after its last recall or edit
 
 
