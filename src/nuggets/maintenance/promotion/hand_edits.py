@@ -11,7 +11,7 @@ lines are gone at once, nobody deleted them one by one: another version of the f
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 
 from nuggets.domain.codec import Json, note_to_json
 from nuggets.domain.records import Changes, ExternalEdit, MemoryNote
@@ -45,6 +45,7 @@ _CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ")
 
 # --- finding entries ---------------------------------------------------------------------------
 
+NO_LINES: Mapping[str, str] = {}
 TELLING_CHARACTERS = 4  # a shorter content occurs in any text
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|$)")
 
@@ -74,14 +75,33 @@ def join_lines(lines: Iterable[Line]) -> str:
     return "".join(line.text + line.end for line in lines)
 
 
-def entry_lines(text: str, written: WrittenEntries, current: Iterable[str] = ()) -> list[Line]:
-    """The lines of a file, of which an item that someone wrapped is one, indented or not.
+def entry_lines(
+    text: str, written: WrittenEntries, current: Mapping[str, str] = NO_LINES
+) -> list[Line]:
+    """The lines of a file, each entry with its owner; an item that someone wrapped is one line,
+    indented or not.
 
-    Below a line of ours that stands as it was written, or would be written now (`current`), lines
-    are a person's own, and so is what stood in the file when we last wrote it.
+    An entry is a line as it was written last, or as it would be written now (`current`, by note
+    id): a crash may come between writing the file and writing the record. Below it lines are a
+    person's own, and so is what stood in the file when we last wrote it.
     """
-    known = {entry.line for entry in written.entries.values()}
-    known |= {line_hash(line) for line in current}
+    ids: defaultdict[str, list[str]] = defaultdict(list)  # of the notes that a line may be of
+    for note_id, entry in sorted(written.entries.items()):
+        ids[entry.line].append(note_id)
+    for note_id, line_now in sorted(current.items()):
+        ids[line_hash(line_now)].append(note_id)
+    lines = _join_wrapped(text, written, ids)
+    owned: set[str] = set()
+    for n, line in enumerate(lines):
+        if is_item(line.text):
+            owner = next((i for i in ids.get(line_hash(line.text), ()) if i not in owned), "")
+            lines[n] = line._replace(owner=owner)
+            owned.add(owner)
+    return lines
+
+
+def _join_wrapped(text: str, written: WrittenEntries, known: Container[str]) -> list[Line]:
+    """`known`: hashes of lines that nobody wrapped."""
     lines: list[Line] = []
     may_go_on = False
     physical = parse_lines(text)
@@ -101,38 +121,9 @@ def entry_lines(text: str, written: WrittenEntries, current: Iterable[str] = ())
     return lines
 
 
-def owners_of(
-    lines: list[Line], wanted: Mapping[str, str], entries: Mapping[str, Entry]
-) -> dict[int, str]:
-    """The note id of each line that is an entry, as it would be written now or was written last.
-
-    A line that equals the current entry of a note counts as one even without a record, because a
-    crash may come between writing the file and writing the record.
-    """
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    for n in range(len(lines) - 1, -1, -1):
-        if is_item(lines[n].text):
-            places[line_hash(lines[n].text)].append(n)
-    hashes = {i: line_hash(line) for i, line in wanted.items()} if places else {}
-    as_now = sorted(hashes, key=lambda i: (i not in entries or entries[i].line != hashes[i], i))
-    owners: dict[int, str] = {}
-    owned: set[str] = set()
-    for note_id, line in [
-        *((i, hashes[i]) for i in as_now),
-        *((i, entries[i].line) for i in sorted(entries)),
-    ]:
-        if note_id not in owned and places.get(line):
-            owners[places[line].pop()] = note_id
-            owned.add(note_id)
-    return owners
-
-
 def mentions_notes(text: str, versions: Sequence[MemoryNote], written: WrittenEntries) -> bool:
     """Whether a line of someone else has the title or the content of a version of a note."""
-    own_lines = {entry.line for entry in written.entries.values()}
-    other_text = "\n".join(
-        line.text for line in entry_lines(text, written) if line_hash(line.text) not in own_lines
-    )
+    other_text = "\n".join(line.text for line in entry_lines(text, written) if not line.owner)
     contents = (entry_text(line_for(note)).content.removesuffix(ELLIPSIS) for note in versions)
     telling = [content for content in contents if len(content) >= TELLING_CHARACTERS]
     return any(words in other_text for words in (*map(title_of, versions), *telling))
@@ -297,8 +288,7 @@ def _why_refused(shelf: Shelf, note: MemoryNote, shape: Json) -> str:
 
 def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntries) -> PersonEdits:
     """Compare the text of a memory file with what we wrote; "" means that the file is missing."""
-    current = [line_for(notes[i]) for i in written.entries if i in notes]
-    known = {entry.line for entry in written.entries.values()} | {*map(line_hash, current)}
+    current = {i: line_for(notes[i]) for i in written.entries if i in notes}
     lines = entry_lines(text.removeprefix("\ufeff"), written, current)
     visible = {i: e for i, e in written.entries.items() if i in notes and not notes[i].hidden}
     live = {i: entry for i, entry in visible.items() if entry.fate in ("written", "changed")}
@@ -307,18 +297,14 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
         return PersonEdits(missing=tuple(live), problem=problem)
     if all(any(line.startswith(mark) for line in text.splitlines()) for mark in _CONFLICT_MARKS):
         return PersonEdits(problem="it has the marks of an unresolved conflict")
-    hashes = [line_hash(line.text) for line in lines]
-    here = set(hashes)
+    owners = {line.owner for line in lines}
     lost = {i: entry for i, entry in visible.items() if entry.fate == "missing"}
-    gone = [
-        i
-        for i, entry in {**live, **lost}.items()
-        if here.isdisjoint((entry.line, line_hash(line_for(notes[i]))))
-    ]
+    gone = [i for i in (*live, *lost) if i not in owners]
+    entries = {line.text for line in lines if line.owner}
     new = [
         n
         for n, line in enumerate(lines)
-        if not (line.is_blank or hashes[n] in known or short_hash(line.text) in written.others)
+        if not (line.is_blank or line.text in entries or short_hash(line.text) in written.others)
     ]
     plain = structure([line.text for line in lines]).plain
     new_items = [lines[n].text for n in new if plain[n] and is_item(lines[n].text)]
@@ -335,7 +321,7 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
     put_back = tuple(
         i
         for i, entry in written.entries.items()
-        if entry.fate in ("declined", "missing") and entry.line in here and i in notes
+        if entry.fate in ("declined", "missing") and i in owners and i in notes
     )
     return PersonEdits(changed, deleted, put_back, missing)
 
