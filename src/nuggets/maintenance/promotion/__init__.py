@@ -327,7 +327,9 @@ class MemoryFiles:
         """Whether the entry of a note is in the file now; people may have removed it."""
         record = self.record_of(path)
         with suppress(NuggetsError):  # the next write to the file reports the error
-            return any(line.owner == note_id for line in entry_lines(file_access.read(path), record))
+            return any(
+                line.owner == note_id for line in entry_lines(file_access.read(path), record)
+            )
         return False
 
     def files_with_entry(self, ids: Collection[str]) -> list[str]:
