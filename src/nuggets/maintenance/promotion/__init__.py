@@ -108,8 +108,9 @@ class MemoryFiles:
         state, written = self._transactions.state, self.record_of(path)
         notes = self._candidate_notes(state, written)
         done = self._merge(text, notes, state, path, project, written)
-        others = done.written.others - edits.refused_lines  # they are tried again
-        return done.text, done._replace(written=done.written._replace(others=others), edits=edits)
+        if edits.not_taken_over:
+            done = done._replace(written=done.written.before_decision(written))
+        return done.text, done._replace(edits=edits)
 
     def _merge(
         self,

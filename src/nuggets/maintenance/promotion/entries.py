@@ -251,8 +251,7 @@ def pinned_ids(marks: Mapping[str, Any], notes: Notes) -> frozenset[str]:
 # Hashes are stored instead of marks in the file, which people would see and could copy to other
 # lines, and instead of the lines themselves, which must not outlive a purge.
 
-# By hand: changed; deleted (declined); gone together with many others (missing). Not written again.
-Fate = Literal["written", "changed", "declined", "missing"]
+Fate = Literal["written", "changed", "declined"]  # by hand: changed, or deleted
 _WRAP = re.compile(r"[ \t]*(?:\r\n|\n|\r)[ \t]*")
 
 
@@ -300,6 +299,12 @@ class WrittenEntries(NamedTuple):
     entries: Mapping[str, Entry] = {}  # by note id
     others: frozenset[str] = frozenset()  # short hashes of people's own lines
     headings: frozenset[str] = frozenset()  # short hashes of the headings that we wrote
+
+    def before_decision(self, known: "WrittenEntries") -> "WrittenEntries":
+        """The record where edits were not taken over: what was `known` of lines that are not there
+        stays, and so does which lines are people's own, so that all is looked at again."""
+        entries = {i: e if e.is_in_file else known.entries[i] for i, e in self.entries.items()}
+        return self._replace(entries=entries, others=known.others)
 
     def to_json(self) -> dict[str, Any]:
         entries = {i: list(self.entries[i]) for i in sorted(self.entries)}

@@ -137,8 +137,7 @@ class PersonEdits(NamedTuple):
 
     changed: Mapping[str, str] = {}  # the line as it is now
     deleted: tuple[str, ...] = ()
-    put_back: tuple[str, ...] = ()  # deleted or missing before
-    missing: tuple[str, ...] = ()  # too many at once to be deletions
+    put_back: tuple[str, ...] = ()  # deleted before
     problem: str = ""  # why nothing is taken over
 
 
@@ -150,8 +149,7 @@ class FileEdits(NamedTuple):
     retired: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
     refused: Mapping[str, str] = {}  # why a changed line does not change its memory
-    refused_lines: frozenset[str] = frozenset()  # short hashes of these lines
-    problem: str = ""  # why nothing was taken over, or nothing of lines that are still gone
+    problem: str = ""  # why nothing was taken over
     is_news: bool = False  # what was not taken over was not reported yet
 
     @property
@@ -187,11 +185,7 @@ def import_edits(shelf: Shelf, path: str, text: str, written: WrittenEntries) ->
     if _is_older_copy(found, shelf, written):
         found = PersonEdits(problem="it is an older copy: its lines say what memories said before")
     if found.problem:
-        entries = dict(written.entries)
-        if text.strip():  # a lost file is written again
-            entries.update((i, entries[i]._replace(fate="missing")) for i in found.missing)
-        edits = FileEdits(path, problem=found.problem)
-        return EditImport(Changes(), written._replace(entries=entries), edits)
+        return EditImport(Changes(), written, FileEdits(path, problem=found.problem))
     return _apply_edits(shelf, path, found, notes, written)
 
 
@@ -252,10 +246,7 @@ def _apply_edits(
     for note_id, line in found.changed.items():
         if note_id not in refused:
             entries[note_id] = Entry.from_lines(line, line_for(after[note_id]))
-    lines = [found.changed[note_id] for note_id in refused]
-    hashes = frozenset(short_hash(text) for line in lines for text in (line, *line.splitlines()))
-    problem = _gone_at_once(found.missing) if found.missing else ""
-    edits = FileEdits(path, changed, retired, restored, refused, hashes, problem)
+    edits = FileEdits(path, changed, retired, restored, refused)
     return EditImport(changes.changes, written._replace(entries=entries), edits)
 
 
@@ -290,16 +281,17 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
     """Compare the text of a memory file with what we wrote; "" means that the file is missing."""
     current = {i: line_for(notes[i]) for i in written.entries if i in notes}
     lines = entry_lines(text.removeprefix("\ufeff"), written, current)
-    visible = {i: e for i, e in written.entries.items() if i in notes and not notes[i].hidden}
-    live = {i: entry for i, entry in visible.items() if entry.fate in ("written", "changed")}
+    live = {
+        i: entry
+        for i, entry in written.entries.items()
+        if entry.fate != "declined" and i in notes and not notes[i].hidden
+    }
     if all(line.is_blank for line in lines):
-        problem = "it is missing or empty" if live else ""
-        return PersonEdits(missing=tuple(live), problem=problem)
+        return PersonEdits(problem="it is missing or empty" if live else "")
     if all(any(line.startswith(mark) for line in text.splitlines()) for mark in _CONFLICT_MARKS):
         return PersonEdits(problem="it has the marks of an unresolved conflict")
     owners = {line.owner for line in lines}
-    lost = {i: entry for i, entry in visible.items() if entry.fate == "missing"}
-    gone = [i for i in (*live, *lost) if i not in owners]
+    gone = [i for i in live if i not in owners]
     entries = {line.text for line in lines if line.owner}
     new = [
         n
@@ -310,27 +302,20 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
     new_items = [lines[n].text for n in new if plain[n] and is_item(lines[n].text)]
     changed = _pair(gone, notes, new_items)
     new_text = "\n".join(lines[n].text for n in new)
-    taken_out = [i for i in gone if i not in changed and title_of(notes[i]) not in new_text]
-    deleted = tuple(i for i in taken_out if i in live and live[i].is_in_file)
-    total = sum(entry.is_in_file for entry in live.values())
-    if are_too_many(len(deleted), total):
-        return PersonEdits(missing=deleted, problem=_gone_at_once(deleted))
-    missing = tuple(i for i in taken_out if i in lost)
-    if not are_too_many(len(missing), total + len(missing)):  # the others came back
-        deleted, missing = deleted + missing, ()
-    put_back = tuple(
+    deleted = tuple(
         i
-        for i, entry in written.entries.items()
-        if entry.fate in ("declined", "missing") and i in owners and i in notes
+        for i in gone
+        if live[i].is_in_file and i not in changed and title_of(notes[i]) not in new_text
     )
-    return PersonEdits(changed, deleted, put_back, missing)
-
-
-def _gone_at_once(ids: Sequence[str]) -> str:
-    return (
-        f"{len(ids)} lines of Nuggets are gone at once (write them again, or archive what is wrong "
-        f"with `nuggets note archive`, then promote: {', '.join(ids)})"
-    )
+    if are_too_many(len(deleted), sum(entry.is_in_file for entry in live.values())):
+        return PersonEdits(
+            problem=f"{len(deleted)} lines of Nuggets are gone at once (write them again, or "
+            "archive what is wrong with `nuggets note archive`, then promote: "
+            f"{', '.join(deleted)})"
+        )
+    declined = (i for i, entry in written.entries.items() if entry.fate == "declined")
+    put_back = tuple(i for i in declined if i in owners and i in notes)
+    return PersonEdits(changed, deleted, put_back)
 
 
 def _pair(gone: list[str], notes: Mapping[str, MemoryNote], new_lines: list[str]) -> dict[str, str]:

@@ -135,7 +135,7 @@ class _Work:
         for note_id, entry in self.known.items():
             if note_id in present or note_id not in self.notes:
                 continue
-            if entry.fate == "declined" or (entry.fate == "missing" and not is_new):
+            if entry.fate == "declined":
                 refused[note_id] = entry.fate
             elif not is_new:  # what else is gone from an empty file is gone with the file
                 is_changed = title_of(self.notes[note_id]) in text
@@ -294,7 +294,6 @@ class _Work:
 
 _REFUSED: dict[Fate, tuple[Outcome, str]] = {
     "changed": ("changed", "changed by hand; it stays as it was changed"),
-    "missing": ("declined", "gone from the file with many others; it is not written again"),
     "declined": ("declined", "taken out by hand; it is not written again"),
 }
 
