@@ -8,7 +8,7 @@ kept as the text that it is, so that no field is lost. What is written is YAML f
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isinf
 from typing import Any
 
@@ -260,15 +260,17 @@ class Fence(NamedTuple):
     mark: str
     item_indent: int  # columns up to the text of the list item that it is in; 0 outside of one
 
-    def is_closed_by(self, line: str) -> bool:
-        """Whether the code ends with this line."""
-        bare = line.strip(" \t")
-        return bare.startswith(self.mark) and not bare.strip(self.mark[0])
-
-    def is_left_by(self, line: str) -> bool:
-        """Whether the code has ended before this line, because its list item has."""
-        is_outside = len(line) - len(line.lstrip(" ")) < self.item_indent
-        return is_outside and bool(line.strip(" \t"))
+    def code_end(self, lines: Sequence[str], at: int) -> tuple[int, bool]:
+        """The line after the code that begins in line `at`, and whether it is closed there, by its
+        mark or because its list item has ended."""
+        for n in range(at + 1, len(lines)):
+            line = lines[n].expandtabs(4)
+            bare, indent = line.strip(" "), len(line) - len(line.lstrip(" "))
+            if bare and indent < self.item_indent:
+                return n, True
+            if bare.startswith(self.mark) and not bare.strip(self.mark[0]):
+                return n + 1, True
+        return len(lines), bool(self.item_indent)
 
 
 def opening_fence(line: str) -> Fence | None:
@@ -279,18 +281,14 @@ def opening_fence(line: str) -> Fence | None:
     return Fence(opening["mark"], len(opening["lead"]) if opening["items"] else 0)
 
 
-def continues_code(lines: Iterable[str]) -> list[bool]:
+def continues_code(lines: Sequence[str]) -> list[bool]:
     """For each line whether it belongs to fenced code that began above it."""
     continuing: list[bool] = []
-    fence: Fence | None = None
-    for line in lines:
-        if fence is not None and fence.is_left_by(line):
-            fence = None
-        continuing.append(fence is not None)
-        if fence is None:
-            fence = opening_fence(line)
-        elif fence.is_closed_by(line):
-            fence = None
+    while len(continuing) < len(lines):
+        at = len(continuing)
+        fence = opening_fence(lines[at])
+        end = fence.code_end(lines, at)[0] if fence else at + 1
+        continuing += [False, *[True] * (end - at - 1)]
     return continuing
 
 
@@ -350,12 +348,7 @@ def _block_end(lines: Sequence[str], at: int) -> tuple[int, bool]:
     text = lines[at]
     fence = _opening_fence(text)
     if fence:
-        for n in range(at + 1, len(lines)):
-            if fence.is_closed_by(lines[n]):
-                return n + 1, True
-            if fence.is_left_by(lines[n]):
-                return n, True
-        return len(lines), bool(fence.item_indent)
+        return fence.code_end(lines, at)
     if _COMMENT.match(text):
         last = next((n for n in range(at, len(lines)) if "-->" in lines[n]), None)
         return (len(lines), False) if last is None else (last + 1, True)
