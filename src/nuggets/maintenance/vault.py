@@ -38,6 +38,7 @@ from nuggets.maintenance.export_and_backup import free_name, safe_name
 from nuggets.maintenance.vault_notes import (
     ENDING,
     VaultFile,
+    as_shown,
     rename_links,
     stem_of,
     vault_text,
@@ -189,7 +190,7 @@ class Vault:
         if len(self._found) >= MOST_FILES:  # the listing was cut, so what it lacks may be there
             removed = []
         self._find_calls(notes)
-        base, shapes = MemoryState(), []
+        base, shapes, ids_there = MemoryState(), [], set(self._calls.values())
         for path, file in self._edited.items():
             current = notes.get(self._ids[path])
             old_path = self._old_paths.get(path, path if path in self._left else "")
@@ -198,14 +199,12 @@ class Vault:
                 known = current._replace(title="", content="")  # what its author saw is unknown
             try:
                 shape = file.to_json(self._ids[path], known, old_path, self._calls)
-                for link in shape["links"]:
-                    link["createdAt"] = link["createdAt"] or now
                 shape = self._checked_shape(shape, current or known)
             except InvalidInput as problem:
                 self._leave(path, problem)
                 continue
             if known is not None:
-                base.notes[known.id] = known
+                base.notes[known.id] = as_shown(known, ids_there)
             shapes.append(shape)
         for note in removed:
             known = self._note_then(note)

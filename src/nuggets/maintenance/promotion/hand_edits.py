@@ -219,7 +219,7 @@ def _apply_edits(
         if known is None:
             known = notes[note_id]._replace(title="", content="")
         if (title, content) != (known.title, known.content):
-            shape = _edited_shape(known, title=title, content=content)
+            shape = {"id": note_id, "title": title, "content": content}
             reason = _why_refused(shelf, notes[note_id], shape)
             if reason:
                 refused[note_id] = reason
@@ -239,7 +239,7 @@ def _apply_edits(
     restored = tuple(note_id for note_id in found.put_back if notes[note_id].hidden)
     for note_id in (*retired, *restored):
         seen.notes[note_id] = notes[note_id]
-        shapes[note_id] = _edited_shape(notes[note_id], hidden=note_id in retired)
+        shapes[note_id] = {"id": note_id, "hidden": note_id in retired}
     edit = ExternalEdit(1, notes=tuple(shapes.values()), removed=())
     changes = import_edit(shelf.draw, shelf.state, seen, edit, shelf.now, shelf.find_anchors)
     after = {**notes, **{note.id: note for note in changes.changes.put}}
@@ -256,12 +256,6 @@ def _seen_note(shelf: Shelf, note: MemoryNote, entry: Entry) -> MemoryNote | Non
     if line_hash(line_for(note)) in hashes:
         return note
     return next((old for old in shelf.earlier(note.id) if line_hash(line_for(old)) in hashes), None)
-
-
-def _edited_shape(note: MemoryNote, **changes: object) -> Json:
-    shape = {**note_to_json(note, vector=False), **changes}
-    del shape["updatedAt"]
-    return shape
 
 
 def _why_refused(shelf: Shelf, note: MemoryNote, shape: Json) -> str:
