@@ -18,6 +18,7 @@ from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.atomic_files import (
     NEW_FILE,
     is_leftover,
+    open_plain,
     private_directory,
     read_if_plain,
     replace_file,
@@ -30,8 +31,8 @@ from nuggets.named_tuple import NamedTuple
 LEFTOVER_SECONDS = 60.0  # older temporary files have no living writer
 MOST_LEVELS = 32  # of directories: people nest a few
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW
+_APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 
 
 class FoundFile(NamedTuple):
@@ -75,18 +76,11 @@ def read_plain(folder: int, name: str, most: int) -> bytes:
     """A plain file of at most so many bytes; else `ValueError` or `OSError`."""
     directory, _, name = name.rpartition(os.sep)
     with open_below(folder, directory) as place:
-        descriptor = os.open(name, _READ, dir_fd=place)
+        descriptor = open_plain(name, _READ, dir_fd=place)
     with os.fdopen(descriptor, "rb") as file:
-        _check_plain(descriptor, most)
+        if os.fstat(descriptor).st_size > most:
+            raise ValueError("it is too large")
         return file.read(most)
-
-
-def _check_plain(descriptor: int, most: int) -> None:
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        raise ValueError("it is no file")
-    if status.st_size > most:
-        raise ValueError("it is too large")
 
 
 def replace_plain(folder: int, name: str, content: bytes, mode: int, *, durable: bool) -> None:
@@ -112,10 +106,11 @@ def replace_plain(folder: int, name: str, content: bytes, mode: int, *, durable:
 
 def append_lines(folder: int, name: str, lines: bytes, most: int) -> None:
     """Append whole lines durably; a line that a killed writer left torn is ended first."""
-    descriptor = os.open(name, _APPEND, 0o600, dir_fd=folder)
+    descriptor = open_plain(name, _APPEND, dir_fd=folder)
     try:
-        _check_plain(descriptor, most)
         size = os.fstat(descriptor).st_size
+        if size > most:
+            raise ValueError("it is too large")
         if size and os.pread(descriptor, 1, size - 1) != b"\n":
             lines = b"\n" + lines
         write_all(descriptor, lines)

@@ -8,7 +8,7 @@ kept as the text that it is, so that no field is lost. What is written is YAML f
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isinf
 from typing import Any
 
@@ -21,6 +21,7 @@ _KEY = re.compile(
     r"""(?P<key>"(?:[^"\\]|\\.){1,200}"|'[^']{1,200}'|[^\s"'#\[\]{}&*!|>%@`,?-][^\n]{0,200}?)"""
     r"[ \t]*:(?:[ \t]+(?P<value>.*)|)$"
 )
+_LIST_ITEM = re.compile(r"-(?: (.*)|)$")
 _BLOCK_TEXT = re.compile(r"[|>][-+]?[1-9]?[-+]?$")
 _PLAIN = re.compile(r"[^\W\d_](?:[\w ./()+-]*[\w./()+-])?|\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?")
 _OTHER_VALUES = frozenset(["true", "false", "null", "yes", "no", "on", "off", "y", "n"])
@@ -63,18 +64,18 @@ def list_of(value: object) -> list[Any]:
 
 def _entries(lines: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
     """Each key with what follows it in its line, and the lines that belong to it."""
-    entry: tuple[str, str, list[str]] | None = None
-    for line in lines:
-        key = None if line.startswith((" ", "\t", "- ")) else _KEY.match(line)
-        if key:
-            if entry:
-                yield entry
-            name, value = key.groups("")
-            entry = _text(name), value.strip(), []
-        elif entry and (entry[2] or not _is_nothing(line) or _BLOCK_TEXT.match(entry[1])):
-            entry[2].append(line)
-    if entry:
-        yield entry
+    for first, block in _groups(lines, _KEY):
+        yield _text(first["key"]), (first["value"] or "").strip(), block
+
+
+def _groups(
+    lines: Sequence[str], first_line: re.Pattern[str]
+) -> Iterator[tuple[re.Match[str], list[str]]]:
+    """The first line of each entry or item, and the lines below it."""
+    starts = [(n, match) for n, line in enumerate(lines) if (match := first_line.match(line))]
+    ends = [n for n, _ in starts[1:]] + [len(lines)]
+    for (n, match), end in zip(starts, ends, strict=False):
+        yield match, list(lines[n + 1 : end])
 
 
 def _is_nothing(line: str) -> bool:
@@ -83,46 +84,31 @@ def _is_nothing(line: str) -> bool:
 
 def _value(value: str, block: Sequence[str], depth: int) -> Any:
     """What a key has: in its line, or in the lines below it."""
-    if value[:1] in ("|", ">") and _BLOCK_TEXT.match(value):
-        if depth:  # its empty lines were passed over
-            raise _NotUnderstood
+    if _BLOCK_TEXT.match(value) and not depth:  # deeper its empty lines were passed over
         return _block_text(value, block)
-    if not value or value.startswith("#"):
-        return _node(block, depth + 1)
-    if block:
-        value = " ".join([value, *(line.strip() for line in block)]).rstrip()
-    return _scalar(value)
+    block = [line for line in block if not _is_nothing(line)]
+    if value and not value.startswith("#"):
+        return _scalar(" ".join([value, *map(str.strip, block)]).rstrip())
+    return _node(block, depth + 1)
 
 
 def _node(lines: Sequence[str], depth: int) -> Any:
-    """A list, an object, or a text of several lines."""
-    lines = _dedent([line for line in lines if not _is_nothing(line)])
+    """A list, an object, or a text of several lines, none of them empty."""
     if not lines:
         return None
     if depth > _DEEPEST:
         raise _NotUnderstood
-    if lines[0].startswith("- ") or lines[0] == "-":
-        return [_node(item, depth + 1) for item in _items(lines)]
-    if _BLOCK_TEXT.match(lines[0]):  # its empty lines were passed over
-        raise _NotUnderstood
+    lines = _dedent(lines)
+    if _LIST_ITEM.match(lines[0]):
+        if not all(_LIST_ITEM.match(line) or line.startswith(" ") for line in lines):
+            raise _NotUnderstood
+        items = [[f"  {mark[1] or ''}", *block] for mark, block in _groups(lines, _LIST_ITEM)]
+        return [
+            _node([line for line in item if not _is_nothing(line)], depth + 1) for item in items
+        ]
     if not _KEY.match(lines[0]):
         return _scalar(" ".join(line.strip() for line in lines))
     return {name: _value(value, block, depth) for name, value, block in _entries(lines)}
-
-
-def _items(lines: Sequence[str]) -> Iterator[list[str]]:
-    """The lines of each item, without its mark."""
-    item: list[str] = []
-    for line in lines:
-        if line.startswith("- ") or line == "-":
-            if item:
-                yield item
-            item = [f"  {line[2:]}"]
-        elif line.startswith(" "):
-            item.append(line)
-        else:
-            raise _NotUnderstood
-    yield item
 
 
 def _dedent(lines: Sequence[str]) -> list[str]:
@@ -152,8 +138,9 @@ def _scalar(text: str) -> Any:
     if text[:1] in ("[", "{"):
         return _flow(text)
     if text[:1] in ('"', "'"):
-        return _text(_before_comment(text))
-    if text[:1] in ("&", "*", "!", "%", "@", "`"):
+        end = text.rfind(text[0]) + 1
+        return _text(text[:end] if _is_nothing(text[end:]) else text)
+    if text[:1] in ("&", "*", "!", "%", "@", "`") or _BLOCK_TEXT.match(text):
         raise _NotUnderstood
     plain = text.partition(" #")[0].rstrip()
     return plain if plain == text or plain == "" else _scalar(plain)
@@ -164,11 +151,6 @@ def _refuse(name: str) -> Any:
 
 
 _decoder = json.JSONDecoder(parse_constant=_refuse)
-
-
-def _before_comment(text: str) -> str:
-    end = text.rfind(text[0])
-    return text[: end + 1] if _is_nothing(text[end + 1 :]) else text
 
 
 def _text(quoted: str) -> str:
@@ -260,15 +242,17 @@ class Fence(NamedTuple):
     mark: str
     item_indent: int  # columns up to the text of the list item that it is in; 0 outside of one
 
-    def is_closed_by(self, line: str) -> bool:
-        """Whether the code ends with this line."""
-        bare = line.strip(" \t")
-        return bare.startswith(self.mark) and not bare.strip(self.mark[0])
-
-    def is_left_by(self, line: str) -> bool:
-        """Whether the code has ended before this line, because its list item has."""
-        is_outside = len(line) - len(line.lstrip(" ")) < self.item_indent
-        return is_outside and bool(line.strip(" \t"))
+    def code_end(self, lines: Sequence[str], at: int) -> tuple[int, bool]:
+        """The line after the code that begins in line `at`, and whether it is closed there, by its
+        mark or because its list item has ended."""
+        for n in range(at + 1, len(lines)):
+            line = lines[n].expandtabs(4)
+            bare, indent = line.strip(" "), len(line) - len(line.lstrip(" "))
+            if bare and indent < self.item_indent:
+                return n, True
+            if bare.startswith(self.mark) and not bare.strip(self.mark[0]):
+                return n + 1, True
+        return len(lines), bool(self.item_indent)
 
 
 def opening_fence(line: str) -> Fence | None:
@@ -279,18 +263,14 @@ def opening_fence(line: str) -> Fence | None:
     return Fence(opening["mark"], len(opening["lead"]) if opening["items"] else 0)
 
 
-def continues_code(lines: Iterable[str]) -> list[bool]:
+def continues_code(lines: Sequence[str]) -> list[bool]:
     """For each line whether it belongs to fenced code that began above it."""
     continuing: list[bool] = []
-    fence: Fence | None = None
-    for line in lines:
-        if fence is not None and fence.is_left_by(line):
-            fence = None
-        continuing.append(fence is not None)
-        if fence is None:
-            fence = opening_fence(line)
-        elif fence.is_closed_by(line):
-            fence = None
+    while len(continuing) < len(lines):
+        at = len(continuing)
+        fence = opening_fence(lines[at])
+        end = fence.code_end(lines, at)[0] if fence else at + 1
+        continuing += [False, *[True] * (end - at - 1)]
     return continuing
 
 
@@ -350,12 +330,7 @@ def _block_end(lines: Sequence[str], at: int) -> tuple[int, bool]:
     text = lines[at]
     fence = _opening_fence(text)
     if fence:
-        for n in range(at + 1, len(lines)):
-            if fence.is_closed_by(lines[n]):
-                return n + 1, True
-            if fence.is_left_by(lines[n]):
-                return n, True
-        return len(lines), bool(fence.item_indent)
+        return fence.code_end(lines, at)
     if _COMMENT.match(text):
         last = next((n for n in range(at, len(lines)) if "-->" in lines[n]), None)
         return (len(lines), False) if last is None else (last + 1, True)

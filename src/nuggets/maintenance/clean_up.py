@@ -3,7 +3,7 @@
 When it is due is in the package above, what a pass changes in `reflection/`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 from typing import Literal, TypeVar
@@ -34,7 +34,6 @@ FindingKind = Literal[
     "contradiction",
     "secret",
     "never recalled",
-    "reflection",
     "outdated",
 ]
 
@@ -48,17 +47,16 @@ class Finding(NamedTuple):
 
 
 def audit_notes(
-    notes: Mapping[str, MemoryNote], now: str, policy: reflection.Policy
+    notes: Iterable[MemoryNote], now: str, rejected: Container[RejectedChange]
 ) -> list[Finding]:
-    """All findings, the most serious kinds first; `policy`: that of the next reflection."""
-    visible = [note for note in notes.values() if not note.hidden]
+    """All findings, the most serious kinds first; `rejected`: what people undid."""
+    visible = [note for note in notes if not note.hidden]
     return [
         *_secrets(visible),
         *_contradictions(visible),
-        *_opposed_rules(visible, policy),
+        *_opposed_rules(visible, rejected),
         *_duplicates(visible),
         *_never_recalled(visible, now),
-        *_next_pass(notes, now, policy),
     ]
 
 
@@ -84,10 +82,12 @@ def _contradictions(notes: Iterable[MemoryNote]) -> Iterator[Finding]:
             yield Finding("contradiction", ids, f"{key!r} has different values ({values})")
 
 
-def _opposed_rules(notes: list[MemoryNote], policy: reflection.Policy) -> Iterator[Finding]:
+def _opposed_rules(
+    notes: list[MemoryNote], rejected: Container[RejectedChange]
+) -> Iterator[Finding]:
     """Memories of which one rejects what the other wants, unless someone said that both hold."""
     for old, new in contradicting_pairs(notes):
-        if RejectedChange.of_pair("link", old.id, new.id) in policy.rejected:
+        if RejectedChange.of_pair("link", old.id, new.id) in rejected:
             continue
         texts = f"{old.content!r:.60} and {new.content!r:.60}"
         settle = (
@@ -116,15 +116,6 @@ def _never_recalled(notes: Iterable[MemoryNote], now: str) -> Iterator[Finding]:
         ids = tuple(note.id for note in unused)
         detail = f"never recalled and older than {UNUSED_DAYS} days: {len(unused)}"
         yield Finding("never recalled", ids, detail)
-
-
-def _next_pass(
-    notes: Mapping[str, MemoryNote], now: str, policy: reflection.Policy
-) -> Iterator[Finding]:
-    for change in reflection.reflect(notes, now, policy)[1].changes:
-        ids = (change.note_id, *change.partners)
-        verb = "archive" if change.type == "hide" else change.type
-        yield Finding("reflection", ids, f"the next reflection would {verb}: {change.detail}")
 
 
 # --- passes and repairs ---------------------------------------------------------------------------
@@ -166,19 +157,12 @@ class CleanUp:
         return self._transactions.update("reflect", self._context.client, decide)
 
     def _plan(self, nugget: str | None, limit: int | None) -> PlannedPass:
-        policy, notes = self._policy(limit), self._notes()
-        return (notes, *reflection.reflect(notes, self._context.now(), policy, nugget))
-
-    def _policy(self, limit: int | None) -> reflection.Policy:
         most = self._context.settings["reflection_max_notes"] if limit is None else limit
         check_count(most, "how many notes to inspect")
         with self._transactions.reading() as view:
-            rejected = read_rejected(view.state)
-        return reflection.Policy(max_notes=most, rejected=rejected)
-
-    def _notes(self) -> dict[str, MemoryNote]:
-        with self._transactions.reading() as view:
-            return dict(view.state.notes.items())
+            notes, rejected = dict(view.state.notes.items()), read_rejected(view.state)
+        policy = reflection.Policy(max_notes=most, rejected=rejected)
+        return (notes, *reflection.reflect(notes, self._context.now(), policy, nugget))
 
     # --- every day --------------------------------------------------------------------------
 
@@ -235,7 +219,9 @@ class CleanUp:
     # --- what a person should look at -------------------------------------------------------
 
     def audit(self) -> Sequence[Finding]:
-        return audit_notes(self._notes(), self._context.now(), self._policy(None))
+        with self._transactions.reading() as view:
+            notes, rejected = list(view.state.notes.values()), read_rejected(view.state)
+        return audit_notes(notes, self._context.now(), rejected)
 
     def checkup(self, *, fix: bool) -> Sequence[Defect]:
         """Defects of the files and the links; `fix` repairs what can be repaired."""
@@ -243,7 +229,8 @@ class CleanUp:
         defects = transactions.store.find_defects(fix=fix)
         if any(defect.harmful and not defect.mended for defect in defects):
             return defects  # the notes cannot be read
-        broken = repair_links(self._notes())
+        with transactions.reading() as view:
+            broken = repair_links(dict(view.state.notes.items()))
         defects += self._purge_defects(fix)
         if fix and broken:
             transactions.update(

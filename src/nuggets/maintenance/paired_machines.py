@@ -355,11 +355,11 @@ def _log_name(machine: str) -> str:
 
 # --- encryption -----------------------------------------------------------------------------------
 #
-# In the `age` format, by a passphrase that all machines know. The key follows from the passphrase
-# and a random salt that lies in the folder; a machine that was told the passphrase once keeps the
-# key beside its shelf. The public half is nowhere in the folder: whoever does not know the
-# passphrase can neither read a line nor write one that is taken in. The names of the logs, their
-# sizes and times stay visible.
+# In the `age` format, by a passphrase that all machines know. A random key lies in the folder,
+# masked with what follows from the passphrase and a random salt; a machine that was told the
+# passphrase once keeps the key beside its shelf. The public half is nowhere in the folder: whoever
+# does not know the passphrase can neither read a line nor write one that is taken in. The names of
+# the logs, their sizes and times stay visible.
 #
 # (A key that `age` itself encrypts with a passphrase is as hard to open as the machine that made it
 # is fast at that moment, and slower or busier machines may refuse it. So the work is fixed here.)
@@ -367,10 +367,7 @@ def _log_name(machine: str) -> str:
 KEY_FILE = "nuggets-key.txt"
 _KEY_BYTES = 16 * 1024  # of the file with the salt: it has some hundred
 _WORK = {"n": 1 << 17, "r": 8, "p": 1, "maxmem": 1 << 28}  # of scrypt, as OWASP advises: 128 MiB
-_PROOF = b"nuggets"  # encrypted beside the salt: whoever can read it knows the passphrase
-_LETTERS = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"  # of Bech32 (BIP 173), in which keys are written
-_GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)  # of its checksum
-_PREFIX = "age-secret-key-"
+_PROOF = b"nuggets"  # encrypted with the key: whoever can read it has that, unchanged
 
 
 def open_cipher(folder: str, directory: str, passphrase: str | None) -> Cipher:
@@ -411,11 +408,11 @@ def _unlock(age: ModuleType, folder: str, passphrase: str) -> str:
     """The key of the folder; "" if it has none."""
     with suppress(FileNotFoundError), open_folder(folder) as place:
         try:
-            salt, _, proof = read_plain(place, KEY_FILE, _KEY_BYTES).partition(b"\n")
-            key = _derive_key(passphrase, salt)
-            _cipher(age, key).decrypt(proof.strip())
+            salt, masked, proof = read_plain(place, KEY_FILE, _KEY_BYTES).split()
+            key = _mask(bytes.fromhex(masked.decode()), passphrase, salt).decode()
+            _cipher(age, key).decrypt(proof)
             return key
-        except ValueError:
+        except (ValueError, age.IdentityError):
             path = os.path.join(folder, KEY_FILE)
             raise InvalidInput(f"the passphrase does not fit {path}; try again") from None
     return ""
@@ -424,9 +421,9 @@ def _unlock(age: ModuleType, folder: str, passphrase: str) -> str:
 def _make_key(age: ModuleType, folder: str, passphrase: str) -> str:
     if not passphrase:
         raise InvalidInput("a passphrase has at least one character; four random words are good")
-    salt = os.urandom(16).hex().encode()
-    key = _derive_key(passphrase, salt)
-    content = salt + b"\n" + _cipher(age, key).encrypt(_PROOF) + b"\n"
+    salt, key = os.urandom(16).hex().encode(), str(age.x25519.Identity.generate())
+    masked = _mask(key.encode(), passphrase, salt).hex().encode()
+    content = b"\n".join([salt, masked, _cipher(age, key).encrypt(_PROOF), b""])
     try:
         with open_folder(folder) as place:
             replace_plain(place, KEY_FILE, content, 0o600, durable=True)
@@ -435,20 +432,10 @@ def _make_key(age: ModuleType, folder: str, passphrase: str) -> str:
     return key
 
 
-def _derive_key(passphrase: str, salt: bytes) -> str:
-    """A secret key, as `age` writes it."""
-    secret = hashlib.scrypt(passphrase.encode(), salt=salt, dklen=32, **_WORK)
-    bits = "".join(f"{byte:08b}" for byte in secret) + "0000"  # 260, five for each letter
-    values = [int(bits[place : place + 5], 2) for place in range(0, len(bits), 5)]
-    prefix = [ord(sign) >> 5 for sign in _PREFIX] + [0] + [ord(sign) & 31 for sign in _PREFIX]
-    checksum = 1
-    for value in (*prefix, *values, *[0] * 6):
-        top = checksum >> 25
-        checksum = (checksum & 0x1FFFFFF) << 5 ^ value
-        for place, number in enumerate(_GENERATOR):
-            checksum ^= number if top >> place & 1 else 0
-    values += [(checksum ^ 1) >> 5 * (5 - place) & 31 for place in range(6)]
-    return f"{_PREFIX}1{''.join(_LETTERS[value] for value in values)}".upper()
+def _mask(key: bytes, passphrase: str, salt: bytes) -> bytes:
+    """The key masked by the passphrase, or unmasked: each salt is for one key."""
+    mask = hashlib.scrypt(passphrase.encode(), salt=salt, dklen=len(key), **_WORK)
+    return bytes(a ^ b for a, b in zip(key, mask, strict=True))
 
 
 def _cipher(age: ModuleType, key: str) -> Cipher:

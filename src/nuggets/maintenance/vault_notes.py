@@ -6,7 +6,7 @@ title or an alias.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from nuggets.domain import codec
@@ -45,26 +45,28 @@ def stem_of(path: str) -> str:
 # --- a note as a file -----------------------------------------------------------------------------
 
 
+def as_shown(note: MemoryNote, ids: Container[str]) -> MemoryNote:
+    """A note as far as its file shows it; `ids`: of the notes that have one."""
+    return note._replace(
+        hits=0,
+        last_hit_session="",
+        hit_sessions=(),
+        last_accessed_at="",
+        last_inspected_at=None,
+        tags=own_tags(note.tags, note.nugget_name),
+        links=tuple(link for link in note.links if link.to in ids),
+    )
+
+
 def vault_text(note: MemoryNote, paths: Mapping[str, str]) -> str:
     """The text of a note's file. `paths`: of the files, by note id."""
     extra = dict(note.extra)
     unresolved = extra.pop(_UNRESOLVED, [])
     if stem_of(paths[note.id]) != note.title:
         extra[ALIASES] = [note.title, *_aliases(extra)]
-    names = {note.id: paths[note.id].removesuffix(ENDING)}
-    names |= {
-        link.to: paths[link.to].removesuffix(ENDING) for link in note.links if link.to in paths
-    }
-    shown = note._replace(
-        hits=0,
-        last_hit_session="",
-        hit_sessions=(),
-        last_accessed_at="",
-        last_inspected_at=None,
-        extra=extra,
-        links=tuple(link for link in note.links if link.to in paths),
-    )
-    text = render_note(shown, names)
+    shown = as_shown(note, paths)._replace(extra=extra)
+    linked = (note.id, *(link.to for link in shown.links))
+    text = render_note(shown, {i: paths[i].removesuffix(ENDING) for i in linked})
     if isinstance(unresolved, list) and unresolved:
         head = "" if shown.links or LINKS_HEADING in note.content else f"\n{LINKS_HEADING}\n\n"
         text += head + "".join(f"- {line}\n" for line in unresolved)
@@ -118,22 +120,11 @@ class VaultFile:
             shape |= {"nuggetName": self.nugget, "hidden": False}
             shape["tags"] = [str(tag) for tag in list_of(shape.get("tags"))]
             return shape
-        there, before = (
-            set(ids.values()),
-            {_link_key(link.to, link.reason): link for link in known.links},
-        )
-        kept = {key: codec.to_json(link) for key, link in before.items() if link.to not in there}
-        for link in shape["links"]:  # archived notes have no file; times may be lost in an editor
-            key = _link_key(link["to"], link["reason"])
-            kept[key] = {**link, **(codec.to_json(before[key]) if key in before else {})}
-        shape["links"] = list(kept.values())
         for field in (*_DATES, _ANCHORS):
             shape.pop(field, None)
         shape |= {"nuggetName": known.nugget_name, "kind": known.kind}  # no edit changes them
         shape.setdefault("hidden", False)
-        own = own_tags(map(str, list_of(shape.get("tags"))), known.nugget_name)
-        is_same = set(own) == set(own_tags(known.tags, known.nugget_name))
-        shape["tags"] = list(known.tags) if is_same else list(own)
+        shape["tags"] = list(own_tags(map(str, list_of(shape.get("tags"))), known.nugget_name))
         if "\n".join(shape["content"].split()) == "\n".join(known.content.split()):
             shape["content"] = known.content  # an editor's way with blanks is no edit
         return shape
@@ -169,10 +160,6 @@ class VaultFile:
         shape.pop(_UNRESOLVED, None)
         if unresolved:
             shape[_UNRESOLVED] = unresolved
-
-
-def _link_key(to: str, reason: str) -> tuple[str, str]:
-    return to, fold_case(reason or DEFAULT_REASON)
 
 
 def _is_own(fields: Mapping[str, Any]) -> bool:

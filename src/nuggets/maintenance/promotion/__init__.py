@@ -108,8 +108,9 @@ class MemoryFiles:
         state, written = self._transactions.state, self.record_of(path)
         notes = self._candidate_notes(state, written)
         done = self._merge(text, notes, state, path, project, written)
-        others = done.written.others - edits.refused_lines  # they are tried again
-        return done.text, done._replace(written=done.written._replace(others=others), edits=edits)
+        if edits.not_taken_over:
+            done = done._replace(written=done.written.before_decision(written))
+        return done.text, done._replace(edits=edits)
 
     def _merge(
         self,
@@ -280,24 +281,19 @@ class MemoryFiles:
         `caveats`: what speaks against relying on a memory.
         """
         record = self.record_of(path)
-        written = record.entries
-        text = file_access.read(path)
-        notes = self._transactions.state.notes.many(written)
+        notes = self._transactions.state.notes.many(record.entries)
         now = self._context.now()
-        holds = {i: n for i, n in notes.items() if not n.hidden and not invalidity(n, now)}
-        said = {line_hash(line_for(note)): note for note in holds.values()}
-        ours = {entry.line for entry in written.values() if entry.fate == "written"}
         kept: list[Line] = []
         outdated: list[str] = []
-        for line in entry_lines(text, record):
-            digest = line_hash(line.text)
-            if digest in said:
-                note = said[digest]
+        for line in entry_lines(file_access.read(path), record):
+            note = notes.get(line.owner)
+            holds = note is not None and not note.hidden and not invalidity(note, now)
+            if note and holds and line_hash(line.text) == line_hash(line_for(note)):
                 kept.append(Line(with_caveats(line.text, caveats(note)), "\n", note.id))
-            elif digest in ours:
+            elif line.owner and record.entries[line.owner].fate == "written":
                 outdated.append(line.text)
-            else:
-                kept.append(line._replace(end="\n"))
+            else:  # a person's words
+                kept.append(line._replace(end="\n", owner=""))
         kept = without_bare_headings(kept)
         owners = {line.text: line.owner for line in kept if line.owner or line.is_our_heading}
         return MemoryFileText(join_lines(kept), outdated, owners)
@@ -331,10 +327,10 @@ class MemoryFiles:
     def has_entry(self, path: str, note_id: str) -> bool:
         """Whether the entry of a note is in the file now; people may have removed it."""
         record = self.record_of(path)
-        with suppress(NuggetsError, KeyError):  # the next write to the file reports the error
-            written = record.entries[note_id].line
-            lines = entry_lines(file_access.read(path), record)
-            return any(line_hash(line.text) == written for line in lines)
+        with suppress(NuggetsError):  # the next write to the file reports the error
+            return any(
+                line.owner == note_id for line in entry_lines(file_access.read(path), record)
+            )
         return False
 
     def files_with_entry(self, ids: Collection[str]) -> list[str]:

@@ -121,62 +121,55 @@ def apply_edit(note: MemoryNote, line: str) -> tuple[str, str]:
     shown, edited = entry_text(line_for(note)), entry_text(line)
     title = note.title
     if edited.title is not None and edited.title != shown.title:
-        shown_words = _words(shown.title or "", unescape_title)
-        title = _replace_shown(note.title, shown_words, _words(edited.title, unescape_title))
+        words = (shown.title or "").split(), edited.title.split()
+        title = _replace_shown(title, *words, unescape_title, TITLE_CHARACTERS)
     content = edited.content
     if edited.title is None:  # the title in plain letters, or left out
         content = _MARK.sub("", content.removeprefix(note.title), count=1)
     if content == shown.content:
         return title, note.content
-    shown_words = _words(shown.content, unescape)
-    return title, _replace_shown(note.content, shown_words, _words(content, unescape))
+    words = shown.content.split(), content.split()
+    return title, _replace_shown(note.content, *words, unescape, CONTENT_CHARACTERS)
 
 
-def _words(text: str, unescape: Callable[[str], str]) -> list[str]:
-    return [unescape(word) for word in text.split()]
-
-
-def _replace_shown(original: str, shown_words: list[str], edited_words: list[str]) -> str:
+def _replace_shown(
+    original: str,
+    shown: list[str],
+    edited: list[str],
+    unescape: Callable[[str], str],
+    most: int,
+) -> str:
     """The original text with the words replaced from the first to the last one that differ between
-    the shown and the edited ones."""
+    the shown and the edited ones. `most`: of its characters were shown."""
+    shown, edited = list(map(unescape, shown)), list(map(unescape, edited))
     spans = [match.span() for match in _WORD.finditer(original) if visible(match[0])]
-    is_cut = _is_cut(original, spans, shown_words)
+    is_cut = len(one_line(original)) > most
     if is_cut:
-        spans = spans[: len(shown_words)]
-        start, end = spans[-1]
-        last_word = shown_words[-1].removesuffix(ELLIPSIS)
-        if visible(original[start:end]) != last_word:  # cut within a long word
-            spans[-1] = start, start + len(last_word)
-    elif len(spans) != len(shown_words):  # invisible characters part what shows as one word
-        return " ".join(edited_words)
-    first = _count_equal(shown_words, edited_words)
-    last = _count_equal(shown_words[first:][::-1], edited_words[first:][::-1])
+        start, end = spans[len(shown) - 1]
+        last_word = shown[-1].removesuffix(ELLIPSIS)
+        is_whole = visible(original[start:end]) == last_word
+        spans[len(shown) - 1 :] = [(start, end if is_whole else start + len(last_word))]
+    elif len(spans) != len(shown):  # invisible characters part what shows as one word
+        return " ".join(edited)
+    first = _count_equal(shown, edited)
+    last = _count_equal(shown[first:][::-1], edited[first:][::-1])
     replaced = spans[first : len(spans) - last]
-    words = " ".join(edited_words[first : len(edited_words) - last])
+    words = " ".join(edited[first : len(edited) - last])
     if is_cut:
         words = words.removesuffix(ELLIPSIS).rstrip()
     begin = spans[first - 1][1] if first else 0
     end = replaced[-1][1] if replaced else begin
     gap = original[begin : replaced[0][0]] if replaced else " "
-    middle = gap + words if words else ""
-    if not (first or replaced):  # words before all others
-        middle = f"{words} "
-    text = original[:begin] + middle + original[end:]
-    return text if first else text.lstrip()
+    text = original[:begin] + (gap + words if words else "") + original[end:]
+    if first:
+        return text
+    return text.lstrip() if replaced else f"{words} {original}"
 
 
 def _count_equal(words: list[str], others: list[str]) -> int:
     """How many words at the beginning are the same."""
     pairs = zip(words, others, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-
-def _is_cut(original: str, spans: list[tuple[int, int]], shown_words: list[str]) -> bool:
-    if not shown_words or not shown_words[-1].endswith(ELLIPSIS) or len(spans) < len(shown_words):
-        return False
-    start, end = spans[len(shown_words) - 1]
-    is_last = len(spans) == len(shown_words)
-    return not (is_last and visible(original[start:end]) == shown_words[-1])
 
 
 # --- which notes get one, by recalls or because a person pinned them ----------------------------
@@ -259,8 +252,7 @@ def pinned_ids(marks: Mapping[str, Any], notes: Notes) -> frozenset[str]:
 # Hashes are stored instead of marks in the file, which people would see and could copy to other
 # lines, and instead of the lines themselves, which must not outlive a purge.
 
-# By hand: changed; deleted (declined); gone together with many others (missing). Not written again.
-Fate = Literal["written", "changed", "declined", "missing"]
+Fate = Literal["written", "changed", "declined"]  # by hand: changed, or deleted
 _WRAP = re.compile(r"[ \t]*(?:\r\n|\n|\r)[ \t]*")
 
 
@@ -308,6 +300,12 @@ class WrittenEntries(NamedTuple):
     entries: Mapping[str, Entry] = {}  # by note id
     others: frozenset[str] = frozenset()  # short hashes of people's own lines
     headings: frozenset[str] = frozenset()  # short hashes of the headings that we wrote
+
+    def before_decision(self, known: "WrittenEntries") -> "WrittenEntries":
+        """The record where edits were not taken over: what was `known` of lines that are not there
+        stays, and so does which lines are people's own, so that all is looked at again."""
+        entries = {i: e if e.is_in_file else known.entries[i] for i, e in self.entries.items()}
+        return self._replace(entries=entries, others=known.others)
 
     def to_json(self) -> dict[str, Any]:
         entries = {i: list(self.entries[i]) for i in sorted(self.entries)}

@@ -11,7 +11,7 @@ lines are gone at once, nobody deleted them one by one: another version of the f
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 
 from nuggets.domain.codec import Json, note_to_json
 from nuggets.domain.records import Changes, ExternalEdit, MemoryNote
@@ -45,6 +45,7 @@ _CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ")
 
 # --- finding entries ---------------------------------------------------------------------------
 
+NO_LINES: Mapping[str, str] = {}
 TELLING_CHARACTERS = 4  # a shorter content occurs in any text
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|$)")
 
@@ -74,14 +75,33 @@ def join_lines(lines: Iterable[Line]) -> str:
     return "".join(line.text + line.end for line in lines)
 
 
-def entry_lines(text: str, written: WrittenEntries, current: Iterable[str] = ()) -> list[Line]:
-    """The lines of a file, of which an item that someone wrapped is one, indented or not.
+def entry_lines(
+    text: str, written: WrittenEntries, current: Mapping[str, str] = NO_LINES
+) -> list[Line]:
+    """The lines of a file, each entry with its owner; an item that someone wrapped is one line,
+    indented or not.
 
-    Below a line of ours that stands as it was written, or would be written now (`current`), lines
-    are a person's own, and so is what stood in the file when we last wrote it.
+    An entry is a line as it was written last, or as it would be written now (`current`, by note
+    id): a crash may come between writing the file and writing the record. Below it lines are a
+    person's own, and so is what stood in the file when we last wrote it.
     """
-    known = {entry.line for entry in written.entries.values()}
-    known |= {line_hash(line) for line in current}
+    ids: defaultdict[str, list[str]] = defaultdict(list)  # of the notes that a line may be of
+    for note_id, entry in sorted(written.entries.items()):
+        ids[entry.line].append(note_id)
+    for note_id, line_now in sorted(current.items()):
+        ids[line_hash(line_now)].append(note_id)
+    lines = _join_wrapped(text, written, ids)
+    owned: set[str] = set()
+    for n, line in enumerate(lines):
+        if is_item(line.text):
+            owner = next((i for i in ids.get(line_hash(line.text), ()) if i not in owned), "")
+            lines[n] = line._replace(owner=owner)
+            owned.add(owner)
+    return lines
+
+
+def _join_wrapped(text: str, written: WrittenEntries, known: Container[str]) -> list[Line]:
+    """`known`: hashes of lines that nobody wrapped."""
     lines: list[Line] = []
     may_go_on = False
     physical = parse_lines(text)
@@ -101,38 +121,9 @@ def entry_lines(text: str, written: WrittenEntries, current: Iterable[str] = ())
     return lines
 
 
-def owners_of(
-    lines: list[Line], wanted: Mapping[str, str], entries: Mapping[str, Entry]
-) -> dict[int, str]:
-    """The note id of each line that is an entry, as it would be written now or was written last.
-
-    A line that equals the current entry of a note counts as one even without a record, because a
-    crash may come between writing the file and writing the record.
-    """
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    for n in range(len(lines) - 1, -1, -1):
-        if is_item(lines[n].text):
-            places[line_hash(lines[n].text)].append(n)
-    hashes = {i: line_hash(line) for i, line in wanted.items()} if places else {}
-    as_now = sorted(hashes, key=lambda i: (i not in entries or entries[i].line != hashes[i], i))
-    owners: dict[int, str] = {}
-    owned: set[str] = set()
-    for note_id, line in [
-        *((i, hashes[i]) for i in as_now),
-        *((i, entries[i].line) for i in sorted(entries)),
-    ]:
-        if note_id not in owned and places.get(line):
-            owners[places[line].pop()] = note_id
-            owned.add(note_id)
-    return owners
-
-
 def mentions_notes(text: str, versions: Sequence[MemoryNote], written: WrittenEntries) -> bool:
     """Whether a line of someone else has the title or the content of a version of a note."""
-    own_lines = {entry.line for entry in written.entries.values()}
-    other_text = "\n".join(
-        line.text for line in entry_lines(text, written) if line_hash(line.text) not in own_lines
-    )
+    other_text = "\n".join(line.text for line in entry_lines(text, written) if not line.owner)
     contents = (entry_text(line_for(note)).content.removesuffix(ELLIPSIS) for note in versions)
     telling = [content for content in contents if len(content) >= TELLING_CHARACTERS]
     return any(words in other_text for words in (*map(title_of, versions), *telling))
@@ -146,8 +137,7 @@ class PersonEdits(NamedTuple):
 
     changed: Mapping[str, str] = {}  # the line as it is now
     deleted: tuple[str, ...] = ()
-    put_back: tuple[str, ...] = ()  # deleted or missing before
-    missing: tuple[str, ...] = ()  # too many at once to be deletions
+    put_back: tuple[str, ...] = ()  # deleted before
     problem: str = ""  # why nothing is taken over
 
 
@@ -159,8 +149,7 @@ class FileEdits(NamedTuple):
     retired: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
     refused: Mapping[str, str] = {}  # why a changed line does not change its memory
-    refused_lines: frozenset[str] = frozenset()  # short hashes of these lines
-    problem: str = ""  # why nothing was taken over, or nothing of lines that are still gone
+    problem: str = ""  # why nothing was taken over
     is_news: bool = False  # what was not taken over was not reported yet
 
     @property
@@ -196,11 +185,7 @@ def import_edits(shelf: Shelf, path: str, text: str, written: WrittenEntries) ->
     if _is_older_copy(found, shelf, written):
         found = PersonEdits(problem="it is an older copy: its lines say what memories said before")
     if found.problem:
-        entries = dict(written.entries)
-        if text.strip():  # a lost file is written again
-            entries.update((i, entries[i]._replace(fate="missing")) for i in found.missing)
-        edits = FileEdits(path, problem=found.problem)
-        return EditImport(Changes(), written._replace(entries=entries), edits)
+        return EditImport(Changes(), written, FileEdits(path, problem=found.problem))
     return _apply_edits(shelf, path, found, notes, written)
 
 
@@ -234,7 +219,7 @@ def _apply_edits(
         if known is None:
             known = notes[note_id]._replace(title="", content="")
         if (title, content) != (known.title, known.content):
-            shape = _edited_shape(known, title=title, content=content)
+            shape = {"id": note_id, "title": title, "content": content}
             reason = _why_refused(shelf, notes[note_id], shape)
             if reason:
                 refused[note_id] = reason
@@ -254,17 +239,14 @@ def _apply_edits(
     restored = tuple(note_id for note_id in found.put_back if notes[note_id].hidden)
     for note_id in (*retired, *restored):
         seen.notes[note_id] = notes[note_id]
-        shapes[note_id] = _edited_shape(notes[note_id], hidden=note_id in retired)
+        shapes[note_id] = {"id": note_id, "hidden": note_id in retired}
     edit = ExternalEdit(1, notes=tuple(shapes.values()), removed=())
     changes = import_edit(shelf.draw, shelf.state, seen, edit, shelf.now, shelf.find_anchors)
     after = {**notes, **{note.id: note for note in changes.changes.put}}
     for note_id, line in found.changed.items():
         if note_id not in refused:
             entries[note_id] = Entry.from_lines(line, line_for(after[note_id]))
-    lines = [found.changed[note_id] for note_id in refused]
-    hashes = frozenset(short_hash(text) for line in lines for text in (line, *line.splitlines()))
-    problem = _gone_at_once(found.missing) if found.missing else ""
-    edits = FileEdits(path, changed, retired, restored, refused, hashes, problem)
+    edits = FileEdits(path, changed, retired, restored, refused)
     return EditImport(changes.changes, written._replace(entries=entries), edits)
 
 
@@ -274,12 +256,6 @@ def _seen_note(shelf: Shelf, note: MemoryNote, entry: Entry) -> MemoryNote | Non
     if line_hash(line_for(note)) in hashes:
         return note
     return next((old for old in shelf.earlier(note.id) if line_hash(line_for(old)) in hashes), None)
-
-
-def _edited_shape(note: MemoryNote, **changes: object) -> Json:
-    shape = {**note_to_json(note, vector=False), **changes}
-    del shape["updatedAt"]
-    return shape
 
 
 def _why_refused(shelf: Shelf, note: MemoryNote, shape: Json) -> str:
@@ -297,54 +273,43 @@ def _why_refused(shelf: Shelf, note: MemoryNote, shape: Json) -> str:
 
 def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntries) -> PersonEdits:
     """Compare the text of a memory file with what we wrote; "" means that the file is missing."""
-    current = [line_for(notes[i]) for i in written.entries if i in notes]
-    known = {entry.line for entry in written.entries.values()} | {*map(line_hash, current)}
+    current = {i: line_for(notes[i]) for i in written.entries if i in notes}
     lines = entry_lines(text.removeprefix("\ufeff"), written, current)
-    visible = {i: e for i, e in written.entries.items() if i in notes and not notes[i].hidden}
-    live = {i: entry for i, entry in visible.items() if entry.fate in ("written", "changed")}
+    live = {
+        i: entry
+        for i, entry in written.entries.items()
+        if entry.fate != "declined" and i in notes and not notes[i].hidden
+    }
     if all(line.is_blank for line in lines):
-        problem = "it is missing or empty" if live else ""
-        return PersonEdits(missing=tuple(live), problem=problem)
+        return PersonEdits(problem="it is missing or empty" if live else "")
     if all(any(line.startswith(mark) for line in text.splitlines()) for mark in _CONFLICT_MARKS):
         return PersonEdits(problem="it has the marks of an unresolved conflict")
-    hashes = [line_hash(line.text) for line in lines]
-    here = set(hashes)
-    lost = {i: entry for i, entry in visible.items() if entry.fate == "missing"}
-    gone = [
-        i
-        for i, entry in {**live, **lost}.items()
-        if here.isdisjoint((entry.line, line_hash(line_for(notes[i]))))
-    ]
+    owners = {line.owner for line in lines}
+    gone = [i for i in live if i not in owners]
+    entries = {line.text for line in lines if line.owner}
     new = [
         n
         for n, line in enumerate(lines)
-        if not (line.is_blank or hashes[n] in known or short_hash(line.text) in written.others)
+        if not (line.is_blank or line.text in entries or short_hash(line.text) in written.others)
     ]
     plain = structure([line.text for line in lines]).plain
     new_items = [lines[n].text for n in new if plain[n] and is_item(lines[n].text)]
     changed = _pair(gone, notes, new_items)
     new_text = "\n".join(lines[n].text for n in new)
-    taken_out = [i for i in gone if i not in changed and title_of(notes[i]) not in new_text]
-    deleted = tuple(i for i in taken_out if i in live and live[i].is_in_file)
-    total = sum(entry.is_in_file for entry in live.values())
-    if are_too_many(len(deleted), total):
-        return PersonEdits(missing=deleted, problem=_gone_at_once(deleted))
-    missing = tuple(i for i in taken_out if i in lost)
-    if not are_too_many(len(missing), total + len(missing)):  # the others came back
-        deleted, missing = deleted + missing, ()
-    put_back = tuple(
+    deleted = tuple(
         i
-        for i, entry in written.entries.items()
-        if entry.fate in ("declined", "missing") and entry.line in here and i in notes
+        for i in gone
+        if live[i].is_in_file and i not in changed and title_of(notes[i]) not in new_text
     )
-    return PersonEdits(changed, deleted, put_back, missing)
-
-
-def _gone_at_once(ids: Sequence[str]) -> str:
-    return (
-        f"{len(ids)} lines of Nuggets are gone at once (write them again, or archive what is wrong "
-        f"with `nuggets note archive`, then promote: {', '.join(ids)})"
-    )
+    if are_too_many(len(deleted), sum(entry.is_in_file for entry in live.values())):
+        return PersonEdits(
+            problem=f"{len(deleted)} lines of Nuggets are gone at once (write them again, or "
+            "archive what is wrong with `nuggets note archive`, then promote: "
+            f"{', '.join(deleted)})"
+        )
+    declined = (i for i, entry in written.entries.items() if entry.fate == "declined")
+    put_back = tuple(i for i in declined if i in owners and i in notes)
+    return PersonEdits(changed, deleted, put_back)
 
 
 def _pair(gone: list[str], notes: Mapping[str, MemoryNote], new_lines: list[str]) -> dict[str, str]:

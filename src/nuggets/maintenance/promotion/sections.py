@@ -31,7 +31,6 @@ from nuggets.maintenance.promotion.hand_edits import (
     Line,
     entry_lines,
     join_lines,
-    owners_of,
     parse_lines,
 )
 from nuggets.named_tuple import NamedTuple
@@ -121,11 +120,9 @@ class _Work:
         self.why_not = {note_id: reasons[note_id] for note_id in ranked}
         self.line = {i: line_for(notes[i], caveats[i]) for i in ranked if not reasons[i]}
         self.section = {i: section_of(notes[i]) for i in self.line}
-        lines = entry_lines(text, written, self.line.values())
-        owned = owners_of(lines, self.line, written.entries)
-        self.page = [line._replace(owner=owned.get(n, "")) for n, line in enumerate(lines)]
-        is_new = all(line.is_blank for line in lines)
-        self.refused = self._find_refused(text, set(owned.values()), is_new)
+        self.page = entry_lines(text, written, self.line)
+        is_new = all(line.is_blank for line in self.page)
+        self.refused = self._find_refused(text, {line.owner for line in self.page}, is_new)
 
     def _strength(self, note_id: str) -> tuple[bool, int]:
         """Pinned entries come before all others, then those with more hits."""
@@ -138,7 +135,7 @@ class _Work:
         for note_id, entry in self.known.items():
             if note_id in present or note_id not in self.notes:
                 continue
-            if entry.fate == "declined" or (entry.fate == "missing" and not is_new):
+            if entry.fate == "declined":
                 refused[note_id] = entry.fate
             elif not is_new:  # what else is gone from an empty file is gone with the file
                 is_changed = title_of(self.notes[note_id]) in text
@@ -297,7 +294,6 @@ class _Work:
 
 _REFUSED: dict[Fate, tuple[Outcome, str]] = {
     "changed": ("changed", "changed by hand; it stays as it was changed"),
-    "missing": ("declined", "gone from the file with many others; it is not written again"),
     "declined": ("declined", "taken out by hand; it is not written again"),
 }
 
