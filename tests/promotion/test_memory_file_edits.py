@@ -120,6 +120,20 @@ def test_the_mark_between_title_and_content_belongs_to_neither(
     assert shelf.get_note("Auth", session=None).title == "Auth"
 
 
+def test_a_cut_line_that_is_ended_by_hand_is_the_whole_memory(
+    shelf: NuggetShelf, memory: Path
+) -> None:
+    rules = [f"Rule {number} holds in the shop number {number}." for number in range(30)]
+    keep(shelf, "Shop rules", " ".join(rules))
+    shelf.promote(memory)
+
+    shown = next(line for line in memory.read_text().split("\n") if "Shop rules" in line)
+    memory.write_text(memory.read_text().replace(shown, shown[: shown.index(" Rule 3")]))
+    shelf.promote(memory)
+
+    assert content_of(shelf, "Shop rules") == " ".join(rules[:3])
+
+
 def test_a_deleted_line_archives_its_memory_and_stays_away(
     shelf: NuggetShelf, memory: Path
 ) -> None:

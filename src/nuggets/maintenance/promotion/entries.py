@@ -140,7 +140,8 @@ def _replace_shown(
     most: int,
 ) -> str:
     """The original text with the words replaced from the first to the last one that differ between
-    the shown and the edited ones. `most`: of its characters were shown."""
+    the shown and the edited ones. `most`: of its characters were shown; the others go where the
+    line ends in other words and without the mark that there is more."""
     shown, edited = list(map(unescape, shown)), list(map(unescape, edited))
     spans = [match.span() for match in _WORD.finditer(original) if visible(match[0])]
     is_cut = len(one_line(original)) > most
@@ -149,6 +150,8 @@ def _replace_shown(
         last_word = shown[-1].removesuffix(ELLIPSIS)
         is_whole = visible(original[start:end]) == last_word
         spans[len(shown) - 1 :] = [(start, end if is_whole else start + len(last_word))]
+        if edited and edited[-1] != last_word and not edited[-1].endswith(ELLIPSIS):
+            original = original[: spans[-1][1]]
     elif len(spans) != len(shown):  # invisible characters part what shows as one word
         return " ".join(edited)
     first = _count_equal(shown, edited)
