@@ -98,7 +98,10 @@ def test_promote_says_what_it_took_over_from_the_lines(nuggets: Nuggets, directo
     done = nuggets("promote", "--path", str(path))
     again = nuggets("promote", "--path", str(path), "--json").json
 
-    assert done.lines[0] == "Taken over from its lines: 1 changed, 1 archived (`nuggets history`)."
+    assert done.lines[:2] == [
+        "Taken over from its lines, changed: editor",
+        "Taken over from its lines, archived: shell",
+    ]
     assert "Value: editors of mine" in nuggets("recall", "editor").out
     assert nuggets("recall", "shell").code == 1
     assert again["edits"]["changed"] == again["edits"]["archived"] == []

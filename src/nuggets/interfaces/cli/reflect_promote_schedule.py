@@ -13,6 +13,7 @@ from nuggets.filesystem.shelf_location import written_location
 from nuggets.interfaces import pluralize, scheduler, summarize_clean_up
 from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import (
+    TITLE_WIDTH,
     announce,
     distinct_titles,
     escape_controls,
@@ -93,7 +94,7 @@ def _promotion_lines(call: Call) -> list[str]:
         done = call.shelf.promotion(path, dry_run=call.options.dry_run)
     except NuggetsError as problem:
         return [one_line(f"Not promoted: {problem}.")]
-    return [*_edit_lines(done.edits), _promoted_line(call, done, path)]
+    return [*_edit_lines(call, done.edits), _promoted_line(call, done, path)]
 
 
 def _change_lines(
@@ -155,7 +156,7 @@ def _promote(call: Call) -> Outcome:
     path = call.shelf.memory_path(options.path)
     done = call.shelf.promotion(path, dry_run=options.dry_run)
     shape = {"path": path, "promoted": done.new_count, "edits": _edits_to_json(done.edits)}
-    return Outcome(shape, [*_edit_lines(done.edits), _promoted_line(call, done, path)])
+    return Outcome(shape, [*_edit_lines(call, done.edits), _promoted_line(call, done, path)])
 
 
 def _promoted_line(call: Call, done: "Promotion", path: str) -> str:
@@ -173,11 +174,16 @@ def _edits_to_json(edits: "FileEdits") -> dict[str, Any]:
     }
 
 
-def _edit_lines(edits: "FileEdits") -> list[str]:
+def _edit_lines(call: Call, edits: "FileEdits") -> list[str]:
     """What was taken over from the lines that people changed, and what was not."""
-    counts = [("changed", edits.changed), ("archived", edits.retired), ("restored", edits.restored)]
-    parts = [f"{len(ids)} {what}" for what, ids in counts if ids]
-    lines = [f"Taken over from its lines: {', '.join(parts)} (`nuggets history`)."] if parts else []
+    done = [("changed", edits.changed), ("archived", edits.retired), ("restored", edits.restored)]
+    notes = call.shelf.get_notes([note_id for _, ids in done for note_id in ids])
+    lines = [
+        f"Taken over from its lines, {what}: "
+        + ", ".join(fit(notes[note_id].title, TITLE_WIDTH) for note_id in ids if note_id in notes)
+        for what, ids in done
+        if ids
+    ]
     lines += [f"Not taken over: {why} ({note_id})." for note_id, why in edits.refused.items()]
     if edits.problem:
         lines.append(f"Not taken over: {edits.problem}. No memory was changed or archived.")
