@@ -157,7 +157,7 @@ def test_memories_that_are_missing_in_a_file_all_at_once_are_kept_and_told(
     assert again.err == ""
 
 
-@pytest.mark.parametrize("form", ["jsonl", "csv", "dot"])
+@pytest.mark.parametrize("form", ["jsonl", "csv", "graphml", "dot"])
 def test_a_form_of_one_file_goes_to_standard_output(nuggets: Nuggets, form: str) -> None:
     nuggets("note", "add", "work", "Release", "make release")
 

@@ -3,6 +3,7 @@
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -102,12 +103,18 @@ def test_some_of_the_notes_go_out(nuggets: Nuggets, tmp_path: Path) -> None:
     assert nuggets("export", "json", str(tmp_path / "x"), "--nugget", "home").code == 2
 
 
-def test_a_graph_has_titles_and_each_link_once(nuggets: Nuggets, tmp_path: Path) -> None:
+def test_graphs_have_titles_and_each_link_once(nuggets: Nuggets, tmp_path: Path) -> None:
     nuggets("note", "add", "ops", 'De<pl"oys\\', "By hand.")
     nuggets("note", "add", "ops", "Rollback", "make back")
     nuggets("link", 'De<pl"oys\\', "Rollback", "if it & all fails")
+    nuggets("export", "graphml", str(tmp_path / "g.graphml"))
     nuggets("export", "dot", str(tmp_path / "g.dot"))
+    root = ElementTree.parse(tmp_path / "g.graphml").getroot()
+    space = "{http://graphml.graphdrawing.org/xmlns}"
+    texts = [data.text for data in root.iter(f"{space}data")]
 
+    assert texts.count('De<pl"oys\\') == 1 and texts.count("if it & all fails") == 1
+    assert len(list(root.iter(f"{space}edge"))) == 1
     lines = (tmp_path / "g.dot").read_text().splitlines()
     assert sum(" -- " in line for line in lines) == 1
     assert any('[label="De<pl\\"oys\\\\"]' in line for line in lines)

@@ -3,7 +3,7 @@
 An export writes only to new files and empty directories, one note at a time, so that a large shelf
 is never in memory as a whole. JSON lines, Markdown (also as a vault of Obsidian and as a bundle of
 the Open Knowledge Format) and CSV have every field, so that an import makes the same notes of them.
-DOT is for drawing: it has ids, titles and links, and drops everything else.
+GraphML and DOT are for drawing: they have ids, titles and links, and drop the rest.
 Names of Markdown files are valid on every file system and never lead out of the directory.
 """
 
@@ -19,7 +19,7 @@ from urllib.parse import quote
 from nuggets.domain import codec
 from nuggets.domain.names_and_tags import DEVICES
 from nuggets.domain.note_markdown import LinkStyle, render_note
-from nuggets.domain.records import MemoryNote
+from nuggets.domain.records import MemoryNote, NoteLink
 from nuggets.domain.state import State
 from nuggets.errors import Conflict, InvalidInput
 from nuggets.filesystem.atomic_files import NEW_FILE, private_directory, unwritable, write_parts
@@ -99,7 +99,7 @@ def _bundle_files(names: Iterable[str]) -> Iterator["_File"]:
         yield f"{folder}/index.md", ["\n".join([f"# {folder}\n", *lines, ""]).encode()]
 
 
-# --- a table and a graph --------------------------------------------------------------------------
+# --- a table and graphs --------------------------------------------------------------------------
 
 _EXTRA = "extra"  # the column of fields that others wrote into the documented files
 
@@ -127,24 +127,53 @@ def _csv_row(cells: Iterable[str]) -> bytes:
     return row.getvalue().encode()
 
 
+def graphml_lines(notes: Iterable[MemoryNote]) -> Iterator[bytes]:
+    """Nodes and edges, for programs that draw or measure graphs."""
+    from xml.sax.saxutils import escape, quoteattr
+
+    def data(key: str, text: str) -> str:
+        return f'<data key="{key}">{escape(one_line(text))}</data>'
+
+    yield b'<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield b'<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+    for owner, name in (("node", "title"), ("node", "nugget"), ("edge", "reason")):
+        yield f'<key id="{name}" for="{owner}" attr.name="{name}" attr.type="string"/>\n'.encode()
+    yield b'<graph edgedefault="undirected">\n'
+    edges: list[str] = []
+    for note, links in _with_links_once(notes):
+        node = data("title", note.title) + data("nugget", note.nugget_name)
+        yield f"<node id={quoteattr(note.id)}>{node}</node>\n".encode()
+        for link in links:
+            ends = f"source={quoteattr(note.id)} target={quoteattr(link.to)}"
+            edges.append(f"<edge {ends}>{data('reason', link.reason)}</edge>\n")
+    yield "".join(edges).encode()
+    yield b"</graph>\n</graphml>\n"
+
+
 def dot_lines(notes: Iterable[MemoryNote]) -> Iterator[bytes]:
-    """Input of Graphviz; archived notes are dashed. Both ends of a link have it, and the second one
-    tells it."""
+    """Input of Graphviz; archived notes are dashed."""
     yield b"graph nuggets {\n  node [shape=box, style=rounded];\n"
     edges: list[str] = []
-    known: set[str] = set()
-    for note in notes:
-        known.add(note.id)
+    for note, links in _with_links_once(notes):
         mark, look = (" (archived)", ', style="rounded,dashed"') if note.hidden else ("", "")
         label = _dot_text(f"{note.title}{mark}")
         yield f"  {_dot_text(note.id)} [label={label}{look}];\n".encode()
         edges += [
             f"  {_dot_text(note.id)} -- {_dot_text(link.to)} [label={_dot_text(link.reason)}];\n"
-            for link in note.links
-            if link.to in known
+            for link in links
         ]
-    yield from (edge.encode() for edge in edges)
+    yield "".join(edges).encode()
     yield b"}\n"
+
+
+def _with_links_once(
+    notes: Iterable[MemoryNote],
+) -> Iterator[tuple[MemoryNote, list[NoteLink]]]:
+    """Each note, with its links to notes before it: both ends have a link, the second tells it."""
+    known: set[str] = set()
+    for note in notes:
+        known.add(note.id)
+        yield note, [link for link in note.links if link.to in known]
 
 
 def _dot_text(text: str) -> str:
@@ -155,6 +184,7 @@ def _dot_text(text: str) -> str:
 FILE_FORMS: dict[str, Callable[[Iterable[MemoryNote]], Iterator[bytes]]] = {
     "jsonl": note_lines,
     "csv": csv_rows,
+    "graphml": graphml_lines,
     "dot": dot_lines,
 }
 

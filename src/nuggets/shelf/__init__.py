@@ -1105,8 +1105,8 @@ class NuggetShelf:
         dry_run: bool = False,
         report: Callable[[str], None] = lambda text: None,
     ) -> "Exported":
-        """Write notes as `json` (the documented files), `jsonl`, `markdown`, `csv` or `dot` to a
-        new place.
+        """Write notes as `json` (the documented files), `jsonl`, `markdown`, `csv`, `graphml` or
+        `dot` to a new place.
 
         `ids`: only these notes. Without a path, `json` brings the shelf's own documented files up
         to date. `report` is told how far it is.

@@ -378,8 +378,8 @@ def _open_source(location: str, project: str) -> Iterator[NuggetShelf]:
         "form",
         choices=FORMS,
         help="json: the documented files; jsonl, csv: a note per line; markdown: a file per note; "
-        "obsidian: the same as a vault; okf: the same as an Open Knowledge Format bundle; dot: "
-        "titles and links, for drawing",
+        "obsidian: the same as a vault; okf: the same as an Open Knowledge Format bundle; graphml, "
+        "dot: titles and links, for drawing",
     ),
     argument(
         "path",
@@ -396,7 +396,7 @@ def _open_source(location: str, project: str) -> Iterator[NuggetShelf]:
         "nuggets export json /media/stick/memory --dry-run",
     ),
     summary="write notes, all or some, for people and other programs; `nuggets import` makes "
-    "the same notes of all forms but dot. Nothing is overwritten",
+    "the same notes of all forms but graphml and dot. Nothing is overwritten",
 )
 def _export(call: Call) -> Outcome:
     form, path, dry_run = call.options.form, call.options.path, call.options.dry_run
