@@ -6,12 +6,12 @@ What an edit means for notes is decided by a function that the caller gives.
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nuggets.domain import codec
-from nuggets.domain.records import Changes, ExternalEdit, MemoryNote, NuggetConfig
-from nuggets.domain.state import Database, MemoryState, State, load_state
+from nuggets.domain.records import Changes, ExternalEdit, MemoryNote
+from nuggets.domain.state import MemoryState, State, load_state
 from nuggets.domain.three_way_merge import merge_record
 from nuggets.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreError
 from nuggets.filesystem.atomic_files import DAMAGED, free_name, open_plain, unreadable, unwritable
@@ -39,7 +39,10 @@ from nuggets.stores.exports.write import (
     read_current,
     read_exported_revision,
 )
-from nuggets.stores.sql.row_format import Rest, note_of
+from nuggets.stores.sql.history import commits
+
+if TYPE_CHECKING:
+    from nuggets.stores.sqlite.database import Database
 
 _PAUSES = (0.002, 0.01, 0.05, 0.25)  # seconds between attempts to read a file that is being saved
 _OUR_FIELDS = ("version", "revision", "savedAt", "recalls", "notes")
@@ -173,7 +176,7 @@ class EditImport:
     """Imports the external edits of a directory, inside a transaction under the lock."""
 
     def __init__(
-        self, directory: str, database: Database, state: State, decide: DecideEdit
+        self, directory: str, database: "Database", state: State, decide: DecideEdit
     ) -> None:
         self._directory = directory
         self._database = database
@@ -314,21 +317,35 @@ class EditImport:
             if known is None:
                 return None
             sound = ExportedRevision(known.revision, "", known.touch)
-            return self._state_at(sound if known.is_sound else self._current, state)
+            return self._state_of(sound if known.is_sound else self._current, state)
         sql = "SELECT at FROM commits WHERE revision = ?"  # the history may not reach back to it
         row = self._database.execute(sql, (exported.revision,)).fetchone()
         if row is None or row[0] != exported.saved_at:
             return None
-        return self._state_at(exported, state)
+        return self._state_of(exported, state)
 
     def _is_older(self, edited: EditedFile) -> bool:
         known = self._recorded.get(edited.name)
         return bool(known and edited.exported and edited.exported.revision < known.revision)
 
-    def _state_at(self, exported: ExportedRevision, state: State) -> State:
-        back = changes_back_to(self._database, self._state, exported)
-        copy = load_state(state)
-        copy.apply(back)
+    def _state_of(self, exported: ExportedRevision, state: State) -> State:
+        """What an export showed: all commits since then are taken back, and all recalls."""
+        database, copy = self._database, load_state(state)
+        changed: dict[str, int] = {}  # by note: the first commit since then that changed it
+        for commit in commits(database, exported.revision, newest_first=True):
+            copy.apply(commit.before)
+            ids = (*commit.changes.drop, *(note.id for note in commit.changes.put))
+            changed.update(dict.fromkeys(ids, commit.revision))
+        touch = exported.touch
+        if touch is None:  # the last one that the revision counted
+            sql = "SELECT max(number) FROM touches WHERE revision <= ?"
+            touch = database.execute(sql, (exported.revision,)).fetchone()[0] or 0
+        sql = "SELECT note, session, revision FROM touches WHERE number > ? ORDER BY number"
+        for note_id, session, revision in database.execute(sql, (touch,)).fetchall():
+            note, first = copy.notes.get(note_id), changed.get(note_id)
+            # An image has the recalls before its commit.
+            if note and (first is None or (revision is not None and revision <= first)):
+                copy.notes[note_id] = _without_hit(note, session)
         return copy
 
     def _decide_changes(
@@ -365,85 +382,11 @@ def _words(note: MemoryNote) -> dict[str, str]:
     return {"title": note.title, "content": note.content}
 
 
-# --- what an export showed, computed backwards from before-images and recalls ------------------
-
-
-class _Touch(NamedTuple):
-    note: str
-    revision: int | None  # of the commit that followed it; None if none did yet
-    session: str
-
-
-def changes_back_to(database: Database, state: State, exported: ExportedRevision) -> Changes:
-    """The changes that lead from the current state back to what an export showed."""
-    touch = exported.touch
-    if touch is None:  # the last one that the revision counted
-        sql = "SELECT max(number) FROM touches WHERE revision <= ?"
-        touch = database.execute(sql, (exported.revision,)).fetchone()[0] or 0
-    earlier, since = _notes_before(database, exported.revision)
-    rows = database.execute(
-        "SELECT note, revision, session FROM touches WHERE number > ?", (touch,)
-    )
-    touches: dict[str, list[_Touch]] = {}
-    for row in rows.fetchall():
-        touches.setdefault(row[0], []).append(_Touch(*row))
-    unchanged = state.notes.many(note_id for note_id in touches if note_id not in earlier)
-    put = [
-        _without_touches(note, touches.get(note.id, ()), since.get(note.id))
-        for note in (*earlier.values(), *unchanged.values())
-        if note is not None
-    ]
-    nuggets, marks = _rest_before(database, exported.revision)
-    return Changes(
-        put=tuple(put),
-        drop=tuple(note_id for note_id, note in earlier.items() if note is None),
-        put_nuggets=tuple(config for config in nuggets.values() if config is not None),
-        drop_nuggets=tuple(name for name, config in nuggets.items() if config is None),
-        marks=marks,
-    )
-
-
-def _notes_before(
-    database: Database, revision: int
-) -> tuple[dict[str, MemoryNote | None], dict[str, int]]:
-    """Each note that changed after a revision as it was then, and which commit changed it first."""
-    records: dict[str, tuple[int, str | None]] = {}
-    sql = "SELECT note, revision, before FROM changes WHERE revision > ? ORDER BY revision DESC"
-    for note_id, changed, before in database.execute(sql, (revision,)).fetchall():
-        records[note_id] = changed, before
-    earlier = {
-        i: None if before is None else note_of(i, before) for i, (_, before) in records.items()
-    }
-    return earlier, {note_id: changed for note_id, (changed, _) in records.items()}
-
-
-def _without_touches(note: MemoryNote, touches: Iterable[_Touch], before: int | None) -> MemoryNote:
-    """The note without recalls that it counts: all of them, or those before a commit."""
-    sessions = [
-        touch.session
-        for touch in touches
-        if before is None or (touch.revision is not None and touch.revision <= before)
-    ]
-    if not sessions:
-        return note
-    remaining = tuple(session for session in note.hit_sessions if session not in sessions)
+def _without_hit(note: MemoryNote, session: str) -> MemoryNote:
+    """The note before a session recalled it."""
+    remaining = tuple(other for other in note.hit_sessions if other != session)
     return note._replace(
-        hits=max(note.hits - len(sessions), 0),
+        hits=max(note.hits - 1, 0),
         hit_sessions=remaining,
         last_hit_session=remaining[-1] if remaining else "",
     )
-
-
-def _rest_before(
-    database: Database, revision: int
-) -> tuple[dict[str, NuggetConfig | None], dict[str, Any]]:
-    """Nuggets by folded name (None if there was none), and marks, as they were at a revision."""
-    nuggets: dict[str, NuggetConfig | None] = {}
-    marks: dict[str, Any] = {}
-    sql = "SELECT rest FROM commits WHERE revision > ? AND rest <> '[]' ORDER BY revision DESC"
-    for (text,) in database.execute(sql, (revision,)).fetchall():
-        rest = Rest.from_json(text)
-        nuggets.update((fold_case(config.name), config) for config in rest.before_nuggets)
-        nuggets.update((fold_case(name), None) for name in rest.new_nuggets)
-        marks.update(rest.before_marks)
-    return nuggets, marks
