@@ -21,7 +21,6 @@ TABLES = (
         PRIMARY KEY (nugget, place)
     ) WITHOUT ROWID""",
     "CREATE INDEX IF NOT EXISTS fact_keys_by_key ON fact_keys (key)",
-    "CREATE INDEX IF NOT EXISTS fact_keys_by_place ON fact_keys (place)",
     # The facts whose keys have a word, or some that are that word if written together: their
     # postings (`key_table.Candidate.posting`), 8 bytes each, in any order.
     """CREATE TABLE IF NOT EXISTS fact_words (

@@ -303,15 +303,21 @@ class KeyTable:
             return []
         where, values = ("", ()) if nugget is None else ("nugget = ? AND", (nugget,))
         rows = self._database.execute(
-            f"SELECT postings FROM fact_words WHERE word IN ({placeholders(words)}) AND {where}"
-            f" project {'NOT IN' if foreign else 'IN'} (?, ?)",
+            f"SELECT nugget, postings FROM fact_words WHERE word IN ({placeholders(words)})"
+            f" AND {where} project {'NOT IN' if foreign else 'IN'} (?, ?)",
             (*words, *values, *visible_projects(project)),
-        )
-        places = [posting & (1 << PLACE_BITS) - 1 for posting in _most_frequent(rows)]
-        if not places:
-            return []
-        found = self._database.execute(f"{SELECT} WHERE place IN ({placeholders(places)})", places)
-        return [Candidate(*row) for row in found]
+        ).fetchall()
+        frequent = _most_frequent(postings for _, postings in rows)
+        places = [posting & (1 << PLACE_BITS) - 1 for posting in frequent]
+        return [
+            Candidate(*row)
+            for some in chunks({nugget for nugget, _ in rows})
+            for row in self._database.execute(
+                f"{SELECT} WHERE nugget IN ({placeholders(some)})"
+                f" AND place IN ({placeholders(places)})",
+                (*some, *places),
+            )
+        ]
 
     def locate(self, nugget: str, place: int, size: int) -> "PagePlace":
         """The page of a fact. Pages hold `size` facts in order of their places."""
@@ -342,11 +348,11 @@ def _unpack(postings: bytes) -> tuple[int, ...]:
     return unpack(f"<{len(postings) // 8}Q", postings)
 
 
-def _most_frequent(rows: Iterable[tuple[bytes]]) -> list[int]:
+def _most_frequent(rows: Iterable[bytes]) -> list[int]:
     """The postings that most of the rows have, of equals the lowest. Sets count them: the sums that
     a database makes take four times as long."""
     in_more_than: list[set[int]] = []  # this number of rows
-    for (postings,) in rows:
+    for postings in rows:
         again = set(_unpack(postings))
         for known in in_more_than:
             both = known & again

@@ -46,15 +46,7 @@ class SqlNotes(Notes):
         it they are errors."""
         self._database = database
         self._damage = damage
-        self._kept: dict[str, MemoryNote] | None = None
-
-    def keep(self) -> None:
-        """Read a note by its id once, from now until `forget`: a search, the reasons for it and
-        what is shown of it ask for the same ones."""
-        self._kept = {}
-
-    def forget(self) -> None:
-        self._kept = None
+        self.kept: dict[str, MemoryNote] | None = None
 
     def _select(self, rest: str, parameters: Collection[Any] = ()) -> list[MemoryNote]:
         rows = self._database().execute(f"{_NOTE} {rest}", tuple(parameters))
@@ -77,6 +69,9 @@ class SqlNotes(Notes):
 
     def __getitem__(self, note_id: str) -> MemoryNote:
         return self.many((note_id,))[note_id]
+
+    def get(self, note_id: str, default: Any = None) -> Any:
+        return self.many((note_id,)).get(note_id, default)
 
     def __contains__(self, note_id: object) -> bool:
         return isinstance(note_id, str) and self.get(note_id) is not None
@@ -117,13 +112,13 @@ class SqlNotes(Notes):
 
     def many(self, ids: Iterable[str]) -> dict[str, MemoryNote]:
         unique_ids = dict.fromkeys(ids)
-        notes = {} if self._kept is None else self._kept
+        notes = {} if self.kept is None else self.kept
         for chunk in chunks([note_id for note_id in unique_ids if note_id not in notes]):
             where = f"WHERE n.id IN ({placeholders(chunk)})"
             notes.update((note.id, note) for note in self._select(where, chunk))
         found = {note_id: notes[note_id] for note_id in unique_ids if note_id in notes}
-        if self._kept is not None and len(self._kept) > _MOST_KEPT:
-            self._kept.clear()
+        if self.kept is not None and len(self.kept) > _MOST_KEPT:
+            self.kept.clear()
         return found
 
     def find(
@@ -237,17 +232,10 @@ class SqlMarks(Mapping[str, Any]):
 
     def __init__(self, database: Callable[[], Database]) -> None:
         self._database = database
-        self._kept: dict[str, str | None] | None = None
-
-    def keep(self) -> None:
-        """Read each mark once, from now until `forget`, also one that is not there."""
-        self._kept = {}
-
-    def forget(self) -> None:
-        self._kept = None
+        self.kept: dict[str, str | None] | None = None  # also those that are not there
 
     def __getitem__(self, name: str) -> Any:
-        kept: dict[str, str | None] = {} if self._kept is None else self._kept
+        kept = {} if self.kept is None else self.kept
         if name not in kept:
             sql = "SELECT value FROM marks WHERE name = ?"
             kept[name] = self._database().value(sql, (name,))
@@ -273,21 +261,13 @@ class SqlNuggets(Mapping[str, NuggetConfig]):
     def __init__(self, database: Callable[[], Database], damage: Damage | None = None) -> None:
         self._database = database
         self._damage = damage
-        self._kept: dict[str, NuggetConfig] | None = None
-
-    def keep(self) -> None:
-        """Read each nugget once, from now until `forget`: in a batch each note asks for one."""
-        self._kept = {}
-
-    def forget(self) -> None:
-        self._kept = None
+        self.kept: dict[str, NuggetConfig] | None = None
 
     def __getitem__(self, fold: str) -> NuggetConfig:
-        if self._kept is None:
-            return self._read(fold)
-        if fold not in self._kept:
-            self._kept[fold] = self._read(fold)
-        return self._kept[fold]
+        kept = {} if self.kept is None else self.kept
+        if fold not in kept:
+            kept[fold] = self._read(fold)
+        return kept[fold]
 
     def _read(self, fold: str) -> NuggetConfig:
         config = None
@@ -341,17 +321,13 @@ class SqlState:
             yield self.nuggets.parse(*nugget), [fact for fact in facts if fact is not None]
 
     def keep(self, *, notes: bool = True) -> None:
-        """Read each note, nugget and mark once, until `forget`: nobody writes what is read here.
-        Without notes in a batch, which writes them."""
-        if notes:
-            self.notes.keep()
-        self.nuggets.keep()
-        self.marks.keep()
+        """Read each note, nugget and mark once, until `forget`: a search, the reasons for it and
+        what is shown of it ask for the same ones. Without notes in a batch, which writes them."""
+        self.notes.kept = {} if notes else None
+        self.nuggets.kept, self.marks.kept = {}, {}
 
     def forget(self) -> None:
-        self.notes.forget()
-        self.nuggets.forget()
-        self.marks.forget()
+        self.notes.kept = self.nuggets.kept = self.marks.kept = None
 
     @property
     def revision(self) -> int:
