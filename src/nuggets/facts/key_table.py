@@ -91,22 +91,6 @@ class Entries(NamedTuple):
     postings: dict[PostingsRow, list[int]]  # for each of their words, and those written together
     spellings: set[tuple[str, str]]  # with the word that each is one of
 
-    @classmethod
-    def of(cls, facts: Iterable[Candidate]) -> "Entries":
-        postings: dict[PostingsRow, list[int]] = {}
-        words, joined = set[str](), set[str]()
-        for fact in facts:
-            own, together = set(fact.words.split()), fact.joined_words
-            at, posting = (fact.nugget, fact.project, fact.place // STRETCH), fact.posting
-            for word in own | together:
-                postings.setdefault((word, *at), []).append(posting)
-            words |= own
-            joined |= together
-        spelt = {(spelling, word) for word in words for spelling in spellings(word)}
-        for word in joined - words:
-            spelt.update((spelling, word) for spelling in joined_spellings(word))
-        return cls(postings, spelt)
-
 
 class PagePlace(NamedTuple):
     """Where a fact lies, and what lies there."""
@@ -145,7 +129,7 @@ class KeyTable:
 
     def _add(self, facts: Sequence[Candidate]) -> None:
         self._database.executemany("INSERT INTO fact_keys VALUES (?, ?, ?, ?, ?, ?, ?)", facts)
-        added = Entries.of(facts)
+        added = entries_of(facts)
         known = self._stored_postings(added.postings)
         self._put_postings(
             {row: known.get(row, b"") + _pack(new) for row, new in added.postings.items()}
@@ -158,7 +142,7 @@ class KeyTable:
             "DELETE FROM fact_keys WHERE nugget = ? AND place = ?",
             ((fact.nugget, fact.place) for fact in facts),
         )
-        removed = Entries.of(facts)
+        removed = entries_of(facts)
         self._put_postings(
             {
                 row: _pack(set(_unpack(known)).difference(removed.postings[row]))
@@ -217,7 +201,7 @@ class KeyTable:
         )
         wrong = {nugget for nugget, *_ in stored ^ set(self._database.execute(COUNTED))}
         faults = [f"nugget {nugget}: its facts are miscounted" for nugget in sorted(wrong)]
-        expected = Entries.of(Candidate(*row) for row in self._database.execute(SELECT))
+        expected = entries_of(Candidate(*row) for row in self._database.execute(SELECT))
         words = {
             tuple(row): sorted(_unpack(postings))
             for *row, postings in self._database.execute(
@@ -338,6 +322,22 @@ class KeyTable:
             RANK, (nugget, stretch, nugget, stretch * STRETCH, place)
         ).fetchall()
         return int(rank)
+
+
+def entries_of(facts: Iterable[Candidate]) -> Entries:
+    postings: dict[PostingsRow, list[int]] = {}
+    words, joined = set[str](), set[str]()
+    for fact in facts:
+        own, together = set(fact.words.split()), fact.joined_words
+        at, posting = (fact.nugget, fact.project, fact.place // STRETCH), fact.posting
+        for word in own | together:
+            postings.setdefault((word, *at), []).append(posting)
+        words |= own
+        joined |= together
+    spelt = {(spelling, word) for word in words for spelling in spellings(word)}
+    for word in joined - words:
+        spelt.update((spelling, word) for spelling in joined_spellings(word))
+    return Entries(postings, spelt)
 
 
 def _pack(postings: Collection[int]) -> bytes:

@@ -213,19 +213,9 @@ class PostgresqlStore(Store):
                 with self._transaction():
                     self._rebuild_indexes(stale)
 
-    def _rebuild_indexes(self, kinds: Sequence[IndexKind]) -> None:
-        """Inside a transaction."""
-        for kind in kinds:
-            self.indexes[kind.name].rebuild(self.state.notes.with_places())
-            self._asked().execute(schema.record_format(kind))
-
-    def _make_tables(self, kind: IndexKind) -> None:
+    def _prepare_tables(self, kind: IndexKind) -> None:
         """They are there, for all shelves."""
-
-    def _drop_tables(self, kind: IndexKind) -> None:
-        """Only the rows of this shelf."""
-        for statement in kind.tables:
-            self._asked().execute(f"DELETE FROM {schema.table_name(statement)}")
+        self._asked().execute(schema.record_format(kind))
 
     # --- the rest ---------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ from nuggets.domain.records import Changes, Touch
 from nuggets.errors import InvalidInput, StoreBusy, StoreError, opened_before_fork
 from nuggets.stores import process_lock
 from nuggets.stores.sql.commit_writer import CommitWriter, apply_touches
-from nuggets.stores.sql.schema import IndexSet, existing_kinds, read_meta, record_format, table_name
+from nuggets.stores.sql.schema import IndexSet, existing_kinds, read_meta, table_name
 from nuggets.stores.sql.state import Damage, SqlState
 
 if TYPE_CHECKING:
@@ -178,33 +178,32 @@ class Store(ABC):
         if kind is None:
             raise InvalidInput(f"this store keeps no index for {name}; a directory does")
         with self.exclusive():
-            if self.has_index(name):
-                return
-            with self._alone_in_transaction():
-                self._make_tables(kind)
-                self._asked().execute(record_format(kind))
-                self._forget_indexes()
-                self.indexes[name].rebuild(self.state.notes.with_places())
+            if not self.has_index(name):
+                with self._alone_in_transaction():
+                    self._rebuild_indexes([kind])
 
     def disable_index(self, name: str) -> None:
-        """Drop an optional index with its tables."""
+        """Forget an optional index, and empty its tables."""
         kind = self._indexes.kind(name)
         with self.exclusive():
             if kind is None or not self.has_index(name):
                 return
             with self._alone_in_transaction():
-                self._drop_tables(kind)
+                for statement in kind.tables:
+                    self._asked().execute(f"DELETE FROM {table_name(statement)}")
                 self._asked().execute("DELETE FROM meta WHERE name = ?", (f"index {name}",))
                 self._forget_indexes()
 
-    def _make_tables(self, kind: IndexKind) -> None:
-        """Make the tables of an optional index."""
-        for statement in kind.tables:
-            self._asked().execute(statement)
+    @abstractmethod
+    def _prepare_tables(self, kind: IndexKind) -> None:
+        """Make sure that the tables of an index have today's form, and record that."""
 
-    def _drop_tables(self, kind: IndexKind) -> None:
-        for statement in kind.tables:
-            self._asked().execute(f"DROP TABLE {table_name(statement)}")
+    def _rebuild_indexes(self, kinds: Sequence[IndexKind]) -> None:
+        """Make indexes from all notes. Inside a transaction."""
+        for kind in kinds:
+            self._prepare_tables(kind)
+            self._forget_indexes()
+            self.indexes[kind.name].rebuild(self.state.notes.with_places())
 
     def _forget_indexes(self) -> None:
         self._indexes.forget()

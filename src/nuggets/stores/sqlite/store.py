@@ -283,13 +283,12 @@ class SqliteStore(Store):
         if not registers.is_outdated(self._kinds):
             return registers
         schema.migrate(database, registers.meta)
-        stale = schema.outdated_kinds(registers.meta, self._kinds)
         with self._transaction():
-            for kind in stale:
-                schema.recreate(database, kind)
-                self._forget_indexes()
-                self.indexes[kind.name].rebuild(self.state.notes.with_places())
+            self._rebuild_indexes(schema.outdated_kinds(registers.meta, self._kinds))
         return self._current_registers()
+
+    def _prepare_tables(self, kind: IndexKind) -> None:
+        schema.recreate(self._asked(), kind)
 
     # --- recalls ----------------------------------------------------------------------------
 
