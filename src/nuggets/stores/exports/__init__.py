@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -158,15 +158,12 @@ class Exports:
     def follow(self) -> None:
         """When a process ends, closes or saves: write stale files, or have them written by another
         process. The caller does not hold the lock."""
-        is_small = self._is_small()
-        try:
-            if is_small:
+        with suppress(StoreBusy):  # another process holds the lock for longer
+            if self._is_small():
                 self.stop_refresher()
                 self.refresh(wait_seconds=_LOCK_SECONDS)
-        except StoreBusy:
-            is_small = False  # another process holds the lock for longer
-        if not is_small:
-            self._start_refresher()
+                return
+        self._start_refresher()
 
     def stop_refresher(self) -> None:
         """End the one that this process started, because this process writes the files. The caller

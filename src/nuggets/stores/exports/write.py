@@ -76,7 +76,7 @@ def refresh(
             exported, fields, recorded = read_current(database)
             if not exported.revision:
                 return
-            files = _Files(documented_files(directory), recorded, exported, renew=renew)
+            files = _Files(documented_files(directory), recorded, exported.revision, renew)
             state, names = SqlState(lambda: database), []
             for config, facts in state.nuggets_with_facts():
                 name = nugget_file(config.name)
@@ -102,35 +102,26 @@ def refresh(
                 os.unlink(rendered.temporary)
 
 
-class _Files:
+class _Files(NamedTuple):
     """The files that are there, and how they were recorded."""
 
-    def __init__(
-        self,
-        files: Mapping[str, os.stat_result],
-        recorded: Mapping[str, Export],
-        exported: ExportedRevision,
-        *,
-        renew: bool,
-    ) -> None:
-        self.recorded = recorded
-        self._files = files
-        self._revision = exported.revision
-        self._renew = renew
+    status: Mapping[str, os.stat_result]
+    recorded: Mapping[str, Export]
+    revision: int  # that they are to show
+    renew: bool
 
     def must_be_written(self, name: str) -> bool:
         """Does it show another revision, and may it be replaced?"""
-        is_left_alone = (
-            name in self._files and name in self.recorded and self.recorded[name].problem
-        )
+        row = self.recorded.get(name)
+        is_left_alone = name in self.status and row is not None and row.problem
         return not is_left_alone and not self.is_current(name)
 
     def is_current(self, name: str, checksum: str | None = None) -> bool:
         """Does the file show this revision, or say the same, if that is enough?"""
         row = self.recorded.get(name)
-        if row is None or not row.is_sound or name not in self._files:
+        if row is None or not row.is_sound or name not in self.status:
             return False
-        return row.revision == self._revision or (not self._renew and row.checksum == checksum)
+        return row.revision == self.revision or (not self.renew and row.checksum == checksum)
 
 
 def _graph_lines(

@@ -234,37 +234,36 @@ class Replaced(NamedTuple):
     after: MemoryNote | None
 
 
-class IndexSet:
-    """All indexes over the state of one database."""
+class IndexSet(dict[str, Any]):
+    """All indexes over the state of one database by name, each made when it is first used."""
 
     def __init__(
         self, kinds: Sequence[IndexKind], database: Callable[[], Database], state: state.State
     ) -> None:
-        self._kinds = kinds
+        self._kinds = {kind.name: kind for kind in kinds}
         self._database = database
         self._state = state
         self.forget()
 
+    def __missing__(self, name: str) -> Any:
+        self[name] = index = self._kinds[name].make(self._database(), self._state)
+        return index
+
     def forget(self) -> None:
         """Drop all indexes: they may hold data of another database, or of a rolled back commit."""
+        self.clear()
         # Changes of this transaction, by id and place: a place may be used again.
         self._pending: dict[tuple[str, int], Replaced] = {}
         self._existing: list[IndexKind] | None = None  # None: not looked for yet
-        makers = {kind.name: kind.make for kind in self._kinds}
-        self._by_name = _LazyIndexes(lambda name: makers[name](self._database(), self._state))
-
-    def ask(self) -> Mapping[str, Any]:
-        """The indexes by name, updated with all changes so far."""
-        self.update()
-        return self._by_name
 
     def all(self) -> list[Index]:
         """The indexes that the shelf has."""
-        return [self._by_name[kind.name] for kind in self._find_existing()]
+        return [self[kind.name] for kind in self._find_existing()]
 
     def _find_existing(self) -> list[IndexKind]:
         if self._existing is None:
-            self._existing = existing_kinds(read_meta(self._database()), self._kinds)
+            kinds = tuple(self._kinds.values())
+            self._existing = existing_kinds(read_meta(self._database()), kinds)
         return self._existing
 
     def set_existing(self, kinds: list[IndexKind]) -> None:
@@ -272,18 +271,18 @@ class IndexSet:
         self._existing = kinds
 
     def kind(self, name: str) -> IndexKind | None:
-        return next((kind for kind in self._kinds if kind.name == name), None)
+        return self._kinds.get(name)
 
     def add(self, replaced: Iterable[Replaced]) -> None:
-        """Queue changes of a transaction for the next `update`."""
+        """Queue changes of a transaction for the next `follow_changes`."""
         for place, before, after in replaced:
             name = (after or before).id, place  # type: ignore[union-attr]
             earlier = self._pending.get(name)
             self._pending[name] = Replaced(place, earlier.before if earlier else before, after)
         if len(self._pending) >= INDEXED_TOGETHER:
-            self.update()
+            self.follow_changes()
 
-    def update(self) -> None:
+    def follow_changes(self) -> None:
         """Update the indexes with all queued changes at once: that is much cheaper than singly."""
         replaced, self._pending = list(self._pending.values()), {}
         if replaced:
@@ -292,23 +291,12 @@ class IndexSet:
 
     @property
     def has_unsaved(self) -> bool:
-        return any(index.has_unsaved for index in self._by_name.values())
+        return any(index.has_unsaved for index in self.values())
 
     def save(self) -> None:
         """Save what the indexes computed while reading, inside a transaction."""
         if self.has_unsaved:
             for kind in self._find_existing():
-                index = self._by_name.get(kind.name)  # one that was not asked computed nothing
+                index = self.get(kind.name)  # one that was not asked computed nothing
                 if index is not None and index.has_unsaved:
                     index.save()
-
-
-class _LazyIndexes(dict[str, Any]):
-    """Indexes by name, each created when it is first used."""
-
-    def __init__(self, make: Callable[[str], Any]) -> None:
-        self._make = make
-
-    def __missing__(self, name: str) -> Any:
-        self[name] = index = self._make(name)
-        return index

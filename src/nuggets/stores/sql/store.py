@@ -165,7 +165,8 @@ class Store(ABC):
     @property
     def indexes(self) -> Mapping[str, Any]:
         """The indexes of the current state by name."""
-        return self._indexes.ask()
+        self._indexes.follow_changes()
+        return self._indexes
 
     def has_index(self, name: str) -> bool:
         """Does this shelf have the index? Read it inside `reading` or `exclusive`."""
@@ -373,7 +374,7 @@ class Store(ABC):
         self._indexes.add(writer.apply(changes))
 
     def _finish(self, writer: CommitWriter) -> None:
-        self._indexes.update()
+        self._indexes.follow_changes()
         self._indexes.save()
         writer.finish(self._clock())
 
@@ -420,7 +421,7 @@ class Store(ABC):
         """What an inner batch rolls back to if it fails; None if nothing was written yet."""
         if self._batch is None:
             return None
-        self._indexes.update()
+        self._indexes.follow_changes()
         before = self._batch.copy()
         self._asked().execute(f"SAVEPOINT batch{self._batch_depth}")
         return before
