@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -161,7 +161,7 @@ class Exports:
         with suppress(StoreBusy):  # another process holds the lock for longer
             if self._is_small():
                 self.stop_refresher()
-                self.refresh(wait_seconds=_LOCK_SECONDS)
+                self.refresh(wait_seconds=_LOCK_SECONDS, at_once=self._short_lived)
                 return
         self._start_refresher()
 
@@ -189,23 +189,20 @@ class Exports:
         refresher.start(self._directory, is_wanted)
         self._is_behind, self._refresher = False, refresher
 
-    def refresh(self, *, renew: bool = False, wait_seconds: float | None = None) -> None:
-        """Write all files that differ from the database, however long that takes."""
+    def refresh(
+        self, *, renew: bool = False, wait_seconds: float | None = None, at_once: bool = False
+    ) -> None:
+        """Write all files that differ from the database, however long that takes. `at_once`: nobody
+        else writes meanwhile."""
         from nuggets.stores.exports import write
 
         database = self._access.database()
         lock = partial(self._access.exclusive, wait_seconds, prepare=False)
         self._is_behind, self._refresher = False, None  # other threads may commit meanwhile
         try:
-            if database.blocks_others:  # also a second connection of this process
-                with (
-                    self._access.exclusive(wait_seconds, import_edits=False),
-                    self._access.alone(),
-                ):
-                    write.refresh(self._access.database(), nullcontext, renew=renew)
-            elif self._short_lived:  # nobody else uses its connection
-                with self._access.alone():
-                    write.refresh(database, lock, renew=renew)
+            if at_once or database.blocks_others:  # also a second connection of this process
+                with lock(), self._access.alone():
+                    write.refresh(self._access.database(), None, renew=renew)
             else:
                 with closing(Database(database.path)) as reader:
                     write.refresh(reader, lock, renew=renew)

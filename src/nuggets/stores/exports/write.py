@@ -58,21 +58,23 @@ class _Rendered(NamedTuple):
 
 def refresh(
     database: Database,
-    lock: Callable[[], AbstractContextManager[object]],
+    lock: Callable[[], AbstractContextManager[object]] | None,
     *,
     renew: bool = False,
 ) -> None:
     """Write every file that differs from the database, on a connection that nobody else uses.
 
     Others may read and write meanwhile; `lock` keeps them from it while files are put in place.
-    `renew`: every file gets the current revision, also if nothing else in it changes.
+    None: the caller holds it. `renew`: every file gets the current revision, also if nothing else
+    in it changes.
     """
     path, directory = database.path, os.path.dirname(database.path)
     file = file_identity(path)
     waiting: list[_Rendered] = []
     try:
         with explain_errors(path):
-            database.begin(writing=False)
+            database.set_durable(False)
+            database.begin(writing=lock is None)
             exported, fields, recorded = read_current(database)
             if not exported.revision:
                 return
@@ -89,14 +91,19 @@ def refresh(
                 known = None if renew else files.recorded.get(GRAPH)
                 parts = graph_parts(exported, fields, _graph_lines(directory, state.notes, known))
                 waiting.append(_write(directory, GRAPH, exported, parts))
-            database.rollback()  # a reader keeps the database's log from being truncated
-            with lock():
-                if file_identity(path) != file:
-                    raise StoreError(f"{path} was replaced; its files are written by the next one")
-                _place(database, directory, waiting, exported, names)
+            if lock is None:
+                _place(database, directory, waiting, exported, names, recorded)
+            else:
+                database.rollback()  # a reader keeps the database's log from being truncated
+                with lock():
+                    if file_identity(path) != file:
+                        raise StoreError(f"{path} was replaced; its files are written by others")
+                    database.begin(writing=True)
+                    _place(database, directory, waiting, exported, names, exports(database))
             _sweep(directory)
     finally:
         database.rollback()
+        database.set_durable(True)
         for rendered in waiting:
             with suppress(OSError):  # most are in place
                 os.unlink(rendered.temporary)
@@ -170,15 +177,13 @@ def _place(
     waiting: Iterable[_Rendered],
     exported: ExportedRevision,
     names: Collection[str],
+    recorded: Mapping[str, Export],
 ) -> None:
     """Put files in place and record them, unless someone saved one meanwhile or wrote a newer one;
-    remove those of nuggets that are gone. The caller holds the lock."""
+    remove those of nuggets that are gone. Inside a transaction, which is committed."""
     replaced: list[tuple[str, str, os.stat_result, Export]] = []
     rows: dict[str, Export] = {}
-    database.set_durable(False)
-    database.begin(writing=True)
     try:
-        recorded = exports(database)
         for temporary, row in waiting:
             known, path = recorded.get(row.name), os.path.join(directory, row.name)
             before = _status_at(path)
@@ -201,11 +206,8 @@ def _place(
         for path, copy, before, known in replaced:
             if _put_back_if_saved(path, copy, before):
                 rows[known.name] = known
-        try:
-            record(database, rows.values())
-            database.commit()
-        finally:
-            database.set_durable(True)
+        record(database, rows.values())
+        database.commit()
 
 
 def _replace(temporary: str, path: str) -> str:
