@@ -172,7 +172,7 @@ def test_a_newer_schema_is_refused_by_readers_writers_and_the_doctor(tmp_path: P
             attempt(opened(tmp_path))
     found = [one for one in opened(tmp_path).checkup(fix=True) if one.harmful]
 
-    assert [(one.kind, one.mended) for one in found] == [("newer database", False)]
+    assert [(one.kind, one.mended) for one in found] == [("unreadable database", False)]
 
 
 def test_a_living_process_does_not_write_once_a_newer_version_has_migrated(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from nuggets.stores.sql.row_format import (
     with_recalls,
 )
 from nuggets.stores.sql.state import SqlState
-from nuggets.stores.sqlite.database import Database, open_read_only
+from nuggets.stores.sqlite.database import Database, reading_file
 
 if TYPE_CHECKING:
     from nuggets.stores.sql.schema import Database as SqlDatabase
@@ -141,28 +141,20 @@ _COLUMNS = ("nugget", "kind", "type", "title", "project", "hidden")
 def find_database_defects(path: str, kinds: Sequence[IndexKind]) -> Iterator[Defect]:
     """All that is wrong with the database of a shelf; nothing is changed."""
     try:
-        database = open_read_only(path)
-    except StoreCorrupt as problem:
-        yield damaged_database(path, str(problem))
-        return
+        with reading_file(path) as database:
+            schema.refuse_newer(schema.read_meta(database))
+            complaint = _check_integrity(database)
+            if complaint:
+                yield damaged_database(path, complaint)
+            else:
+                yield from find_wrong_rows(database, kinds)
     except StoreError as problem:
-        yield Defect("unreadable database", path, str(problem), "", harmful=True)
-        return
-    try:
-        schema.refuse_newer(schema.read_meta(database))
-        complaint = _check_integrity(database)
-        if complaint:
-            yield damaged_database(path, complaint)
-        else:
-            yield from find_wrong_rows(database, kinds)
-    except StoreCorrupt as problem:
-        yield damaged_database(path, str(problem))
-    except StoreError as problem:
-        yield Defect("newer database", path, str(problem), "", harmful=True)
+        if isinstance(problem, StoreCorrupt):
+            yield damaged_database(path, str(problem))
+        else:  # such as one that a newer version wrote
+            yield Defect("unreadable database", path, str(problem), "", harmful=True)
     except Exception as problem:  # whatever a damaged row makes of our own functions
         yield damaged_database(path, f"{type(problem).__name__}: {problem}")
-    finally:
-        database.close()
 
 
 def damaged_database(path: str, problem: str) -> Defect:

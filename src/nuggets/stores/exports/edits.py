@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nuggets.domain import codec
-from nuggets.domain.records import Changes, ExternalEdit, MemoryNote
+from nuggets.domain.records import NO_CHANGES, Changes, ExternalEdit, MemoryNote
 from nuggets.domain.state import MemoryState, State, load_state
 from nuggets.domain.three_way_merge import merge_record
 from nuggets.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreError
@@ -306,7 +306,14 @@ class EditImport:
         # A graph has every note: they are loaded once instead of one by one.
         state = self._state if edited.edit.nugget else load_state(self._state)
         base = None if only_adds else self._base(edited, state)
-        return base, *self._decide_changes(edited, state, base, now)
+        changes, kept = self._decide(state, base, edited.edit, now)
+        old_fields = state.marks.get(GRAPH_FIELDS, {})
+        # Without a revision a program wrote the file, which may not know all fields.
+        fields = {**(old_fields if edited.exported is None else {}), **edited.fields}
+        if edited.edit.nugget is None and fields != old_fields:
+            changes = changes._replace(marks={**changes.marks, GRAPH_FIELDS: fields or None})
+        is_empty = changes._replace(action="", client="") == NO_CHANGES
+        return base, None if is_empty else changes, kept
 
     def _base(self, edited: EditedFile, state: State) -> State | None:
         """What the author of an edit saw; None if it was never ours, so that it can only add."""
@@ -347,22 +354,6 @@ class EditImport:
             if note and (first is None or (revision is not None and revision <= first)):
                 copy.notes[note_id] = _without_hit(note, session)
         return copy
-
-    def _decide_changes(
-        self, edited: EditedFile, state: State, base: State | None, now: str
-    ) -> tuple[Changes | None, int]:
-        changes, kept = self._decide(state, base, edited.edit, now)
-        marks = dict(changes.marks)
-        if edited.edit.nugget is None:
-            old_fields = state.marks.get(GRAPH_FIELDS, {})
-            fields = dict(edited.fields)
-            if edited.exported is None:
-                fields = {**old_fields, **fields}
-            if fields != old_fields:
-                marks[GRAPH_FIELDS] = fields or None
-        changes = changes._replace(marks=marks)
-        is_empty = changes._replace(action="", client="") == Changes()
-        return None if is_empty else changes, kept
 
 
 def _count_conflicts(changes: Changes, state: State, base: State | None) -> int:
