@@ -34,24 +34,20 @@ GRAPH = os.path.join("graph", "graph.json")
 
 def documented_files(directory: str) -> dict[str, os.stat_result]:
     """The status of every documented file, by its path in the directory."""
-    try:
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    except FileNotFoundError:
-        refuse_broken_link(directory)
-        return {}
-    except OSError as problem:
-        raise unreadable(directory, problem) from problem
     files: dict[str, os.stat_result] = {}
     if_there = suppress(FileNotFoundError, NotADirectoryError)
     try:
-        for name in (GRAPH, *os.listdir(descriptor)):
-            if name == GRAPH or (name.endswith(SUFFIX) and not name.startswith(".")):
-                with if_there:
-                    files[name] = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+        with if_there:
+            files[GRAPH] = os.lstat(os.path.join(directory, GRAPH))
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                if entry.name.endswith(SUFFIX) and not entry.name.startswith("."):
+                    with if_there:
+                        files[entry.name] = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        refuse_broken_link(directory)
     except OSError as problem:
         raise unreadable(directory, problem) from problem
-    finally:
-        os.close(descriptor)
     return files
 
 

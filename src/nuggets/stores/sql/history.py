@@ -28,7 +28,7 @@ from nuggets.stores.sql.row_format import (
     note_of,
     with_recalls,
 )
-from nuggets.stores.sql.state import Damage, SqlNotes
+from nuggets.stores.sql.state import Damage, SqlNotes, read_record
 
 if TYPE_CHECKING:
     from nuggets.stores.sql.schema import Database
@@ -36,23 +36,11 @@ if TYPE_CHECKING:
 
 def _image(note_id: str, record: str, damage: Damage | None) -> MemoryNote | None:
     """The note of a record; None if it is damaged and that is to be noted."""
-    try:
-        return note_of(note_id, record)
-    except StoreCorrupt as problem:
-        if damage is None:
-            raise
-        damage[note_id] = problem
-        return None
+    return read_record(damage, note_id, None, note_of, note_id, record)
 
 
 def _rest(revision: int, text: str, damage: Damage | None) -> Rest:
-    try:
-        return Rest.from_json(text)
-    except StoreCorrupt as problem:
-        if damage is None:
-            raise
-        damage[f"revision {revision}"] = problem
-        return NOTHING_ELSE
+    return read_record(damage, f"revision {revision}", NOTHING_ELSE, Rest.from_json, text)
 
 
 def commits(

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nuggets.domain.names_and_tags import title_form
 from nuggets.domain.records import MemoryNote, NoteKind, NuggetConfig
@@ -37,6 +37,23 @@ _MOST_KEPT = 200  # notes in the memory of a transaction that reads; a question 
 Damage = dict[str, StoreCorrupt]
 """Records that cannot be read, by their names, as far as reading has met them."""
 
+R = TypeVar("R")
+F = TypeVar("F")
+
+
+def read_record(
+    damage: Damage | None, name: str, instead: F, read: Callable[..., R], *fields: Any
+) -> R | F:
+    """What `read` makes of a record. Of a damaged one it is `instead`, and `damage` tells of it;
+    without `damage` that is an error."""
+    try:
+        return read(*fields)
+    except StoreCorrupt as problem:
+        if damage is None:
+            raise
+        damage[name] = problem
+        return instead
+
 
 class SqlNotes(Notes):
     """The notes of a database."""
@@ -54,13 +71,7 @@ class SqlNotes(Notes):
 
     def read(self, note_id: str, *row: Any) -> MemoryNote | None:
         """The note of a row; None if its record is damaged."""
-        try:
-            return note_of(note_id, *row)
-        except StoreCorrupt as problem:
-            if self._damage is None:
-                raise
-            self._damage[note_id] = problem
-            return None
+        return read_record(self._damage, note_id, None, note_of, note_id, *row)
 
     def is_damaged(self, note_id: str) -> bool:
         sql = "SELECT 1 FROM notes WHERE id = ?"
@@ -278,13 +289,8 @@ class SqlNuggets(Mapping[str, NuggetConfig]):
         return self.parse(fold, config)
 
     def parse(self, fold: str, config: str) -> NuggetConfig:
-        try:
-            return _nugget_of(config)
-        except StoreCorrupt as problem:
-            if self._damage is None:
-                raise
-            self._damage[fold] = problem
-            return NuggetConfig(fold)  # its facts do not depend on the rest
+        # The facts of a damaged one do not depend on it.
+        return read_record(self._damage, fold, NuggetConfig(fold), _nugget_of, config)
 
     def values(self) -> list[NuggetConfig]:  # type: ignore[override]
         sql = "SELECT fold, config FROM nuggets ORDER BY place"
