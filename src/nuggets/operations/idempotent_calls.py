@@ -14,19 +14,10 @@ from nuggets.domain.state import State
 from nuggets.errors import Conflict
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.permissions import Client
-from nuggets.operations.project_identity import Location
+from nuggets.operations.project_identity import LIST_ITEMS, Place
 
 CALL_MARK = "call:"
-LIST_ITEMS = 100  # that a caller may send: a client sends six anchors at most, and few folders
 SLOTS = 64  # marks of one machine; more calls than that are never under way from one
-
-
-class Place(NamedTuple):
-    """Where someone works on another machine."""
-
-    location: Location  # its path names the machine too
-    # a plain folder and those around it; none for a repository
-    folders: Annotated[tuple[Address, ...], Limit(0, LIST_ITEMS, "items")] = ()
 
 
 class Call(NamedTuple):
