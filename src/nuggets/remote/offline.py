@@ -205,7 +205,7 @@ class LocalCopy(NuggetShelf):
         """`directory`: that of the server."""
         private_directory(directory)
         self._record_path = os.path.join(directory, "copied")
-        super().__init__(os.path.join(directory, "copy"), records_location=False, **options)
+        super().__init__(os.path.join(directory, "copy"), **options)
 
     @property
     def copied_at(self) -> float:

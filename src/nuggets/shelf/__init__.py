@@ -182,7 +182,6 @@ class NuggetShelf:
         short_lived: bool = False,
         project: str | None = None,
         folder: str | None = None,
-        records_location: bool = False,
         at_work: bool = False,
         client: str | Client = "python",
         encoder: "TextEncoder | Callable[[Sequence[str]], Any] | None" = None,
@@ -196,7 +195,6 @@ class NuggetShelf:
         `settings`: by default those of the environment and of the directory's config.toml.
         `project`: the id of the project that new memories belong to; by default it is recognized
         by `folder`, the directory someone works in (by default the current one).
-        `records_location`: with a memory of the project, write down what recognizes it elsewhere.
         `at_work`: whoever writes is at work in it, so what they learn is the project's, unless it
         is about a person; otherwise a memory's words decide.
         `short_lived`: nothing is left for later, because there will be none.
@@ -210,7 +208,7 @@ class NuggetShelf:
         self._named_project = (self.settings["project"] or None) if project is None else project
         self._project = self._named_project  # None until it is recognized
         self._folder = folder
-        self._records_location = records_location
+        self._needs_recording = True  # as far as is known, of where the project lies
         self._recognition: Recognition | None = None
         self._client = named_client(client, at_work=at_work)
         self._readings = permissions.ReadingRecord() if self._client.reads_first else None
@@ -334,7 +332,7 @@ class NuggetShelf:
             _named_project=caller.project,
             _recognition=None,
             _folder=None,
-            _records_location=True,
+            _needs_recording=True,
         )
 
     def for_project(self, name: str) -> Self:
@@ -1357,7 +1355,7 @@ class NuggetShelf:
 
     def _unrecorded_location(self) -> "Location | None":
         """Where the project lies, if that has to be written down with its next memory."""
-        if not self._records_location or (self._recognition and self._recognition.is_recorded):
+        if not self._needs_recording or (self._recognition and self._recognition.is_recorded):
             return None
         with self._transactions.reading() as view:  # also what recognizes the project
             if not self.project or self._recognition is None:
@@ -1365,8 +1363,8 @@ class NuggetShelf:
             here = self._recognition.location
             if self._caller is not None:
                 return None if is_recorded(here, view.state.marks) else here
-            self._records_location = needs_recording(here, view.state.marks)
-        return with_evidence(here, self._url) if self._records_location else None
+            self._needs_recording = needs_recording(here, view.state.marks)
+        return with_evidence(here, self._url) if self._needs_recording else None
 
     def projects(self) -> Sequence[ProjectStatus]:
         """Every project that memories belong to, by its id."""
