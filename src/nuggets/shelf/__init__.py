@@ -95,7 +95,7 @@ from nuggets.operations.argument_checks import (
     checked_session,
     path_text,
 )
-from nuggets.operations.permissions import Client, checked_member_name, named_client
+from nuggets.operations.permissions import Client, checked_member_name
 from nuggets.operations.project_identity import (
     Location,
     Recognition,
@@ -210,7 +210,7 @@ class NuggetShelf:
         self._folder = folder
         self._needs_recording = True  # as far as is known, of where the project lies
         self._recognition: Recognition | None = None
-        self._client = named_client(client, at_work=at_work)
+        self._client = client if isinstance(client, Client) else Client(client, at_work=at_work)
         self._readings = permissions.ReadingRecord() if self._client.reads_first else None
         self._clock = clock
         self._draw = draw
@@ -311,9 +311,8 @@ class NuggetShelf:
         """The name of this client in the history."""
         return self._client.name
 
-    def for_client(self, client: str | Client, *, at_work: bool = False) -> Self:
+    def for_client(self, client: Client) -> Self:
         """The same shelf for another client of this process, on the same store."""
-        client = named_client(client, at_work=at_work)
         if client.reads_first and self._readings is None:
             self._readings = permissions.ReadingRecord()
         return self._view_with(_client=client)

@@ -50,7 +50,7 @@ from nuggets.operations.operation_table import (
     number_commit,
     split_revision,
 )
-from nuggets.operations.permissions import Client, allows, is_of_member, name_member, named_client
+from nuggets.operations.permissions import Client, allows, is_of_member, name_member
 from nuggets.shelf import NuggetShelf
 from nuggets.shelf.nugget import Nugget
 
@@ -86,8 +86,8 @@ class MemberShelf(NuggetShelf):
         view._own_revisions = self._own_revisions
         return view
 
-    def for_client(self, client: str | Client, *, at_work: bool = False) -> Self:
-        named = name_member(named_client(client, at_work=at_work), self.member.name)
+    def for_client(self, client: Client) -> Self:
+        named = name_member(client, self.member.name)
         return self._view_of(self._team.for_client(named), self._private.for_client(named))
 
     def for_caller(self, caller: Caller) -> Self:
