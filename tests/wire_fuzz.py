@@ -58,7 +58,7 @@ ARGUMENTS: Mapping[str, tuple[list[Any], dict[str, Any]]] = {  # of a call that 
     "list_notes": ([{"tag": "a"}], {"scope": "project", "nugget": "work", "kind": "note"}),
     "search_notes": (["deploy", 5, {"type": "note"}], {"session": "s", "tag": "a"}),
     "explain": (["deploy", NOTE, True], {}),
-    "notes_titled": (["Deploys", "work"], {}),
+    "notes_titled": (["Deploys"], {}),
     "sessions": ([], {"all_projects": True}),
     "get_session": ([None], {}),
     "search_sessions": (["deploy", 5], {"all_projects": True}),

@@ -328,7 +328,6 @@ _ROWS = (
     Operation("list_notes", "read", "called", NOTES),
     Operation("search_notes", "read", "called", "own"),
     Operation("explain", "read", "called", ByNotes(("note_id",))),
-    Operation("namesakes", "read", "here", "own"),
     Operation("notes_titled", "read", "called", NOTES),
     Operation("leading_notes", "read", "called", LISTS),
     Operation("caveats", "read", "here", "own"),

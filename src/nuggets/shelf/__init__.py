@@ -559,13 +559,10 @@ class NuggetShelf:
         name: str,
         nugget: str | None = None,
         session: str | None = "",
-        *,
-        archived: bool = False,
     ) -> MemoryNote:
         """A note by id, exact title, or unambiguous beginning of an id. Counts as a recall.
 
-        The title of a note that was merged away means the note it went into. `archived`: of notes
-        with that title, prefer an archived one.
+        The title of a note that was merged away means the note it went into.
         """
         with self._transactions.reading() as view:
             note = argument_checks.resolve(
@@ -573,8 +570,7 @@ class NuggetShelf:
                 name,
                 nugget,
                 project=self.project,
-                archived=archived,
-                follow_merges=not archived,
+                follow_merges=True,
             )
             return note if session is None else self._touch(note, session, "opened")
 
@@ -738,16 +734,11 @@ class NuggetShelf:
         with self._transactions.reading(flush=False) as view:
             return view.search.explain(query, note_id, include_hidden)
 
-    def namesakes(self, note: MemoryNote) -> Sequence[MemoryNote]:
-        """Other visible notes that its title may mean here, oldest first; not those of another
-        project, which come after all of them."""
-        return [namesake for namesake in self.notes_titled(note.title) if namesake.id != note.id]
-
-    def notes_titled(self, title: str, nugget: str | None = None) -> Sequence[MemoryNote]:
+    def notes_titled(self, title: str) -> Sequence[MemoryNote]:
         """The visible notes of exactly this title, without other projects' ones; oldest first."""
         wanted = fold_case(storable(title, "a title"))
         with self._transactions.reading() as view:
-            alike = _oldest_first(view.state.notes.find(nugget=nugget, title=title, hidden=False))
+            alike = _oldest_first(view.state.notes.find(title=title, hidden=False))
         return [
             note for note in alike if fold_case(note.title) == wanted and not self.is_foreign(note)
         ]
@@ -1173,12 +1164,12 @@ class NuggetShelf:
             self._memory_files.promote_to(self._memory_files.other_files(file, self.project))
         return done
 
-    def pin(self, note_id: str, path: StrPath | None = None) -> None:
+    def pin(self, note_id: str) -> None:
         """Promote a memory however often it was recalled; the next `promote` writes it.
 
         `InvalidInput` if it must not be in that file, such as a credential.
         """
-        file = self.memory_path(path)
+        file = self.memory_path()
 
         def decide(d: "OperationChanges") -> "Decision[None]":
             note = argument_checks.resolve(

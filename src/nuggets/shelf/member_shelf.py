@@ -31,6 +31,7 @@ from nuggets.domain.records import (
 from nuggets.domain.visibility import PRIVATE_SCOPES, is_private
 from nuggets.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from nuggets.filesystem.current_project import find_project
+from nuggets.operations.argument_checks import resolve
 from nuggets.operations.idempotent_calls import Caller, call_of_member
 from nuggets.operations.metadata_inference import metadata_from_kwargs
 from nuggets.operations.operation_table import (
@@ -132,7 +133,13 @@ class MemberShelf(NuggetShelf):
             if side.get_notes([name]):
                 return side
         try:
-            self._private.get_note(name, nugget, None, archived=archived)
+            with self._private._transactions.reading() as view:
+                resolve(
+                    *(view.state.notes, name, nugget),
+                    project=self.project,
+                    archived=archived,
+                    follow_merges=not archived,
+                )
         except NotFound:
             return self._team
         return self._private
