@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from nuggets.domain.limits import Address, Digits, Limit
 from nuggets.domain.records import Anchor, Changes, MemoryNote
-from nuggets.domain.state import State
+from nuggets.domain.state import State, with_recalls_of
 from nuggets.errors import Conflict
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.permissions import Client
@@ -82,11 +82,6 @@ def _own_times(call: Call, marks: Mapping[str, Any]) -> Iterable[str]:
             yield recorded[1]
 
 
-_OF_OTHERS = (  # fields whose change takes nothing from anybody
-    *("links", "hits", "last_hit_session", "hit_sessions", "last_accessed_at", "updated_at"),
-)
-
-
 def refuse_unseen_changes(changes: Changes, state: State, seen: str, own_times: Set[str]) -> None:
     """Raise `Conflict` if changes that waited for a server overwrite what changed after `seen`.
 
@@ -111,8 +106,5 @@ def _is_changed(before: MemoryNote, after: MemoryNote | None) -> bool:
     """Links and recalls aside, which take nothing away."""
     if after is None:
         return True
-    return any(
-        getattr(before, field) != getattr(after, field)
-        for field in before._fields
-        if field not in _OF_OTHERS
-    )
+    shown = with_recalls_of(before, after)
+    return shown._replace(links=after.links, updated_at=after.updated_at) != after

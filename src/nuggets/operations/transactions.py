@@ -93,10 +93,6 @@ class Batch(NamedTuple):
     thread: int
     task: object  # None outside of asyncio: then everything in the thread belongs to the batch
 
-    @classmethod
-    def begin(cls) -> "Batch":
-        return cls(threading.get_ident(), _current_task())
-
     def is_ours(self) -> bool:
         return self.thread == threading.get_ident() and self.task in (None, _current_task())
 
@@ -276,7 +272,7 @@ class Transactions:
                 with self.store.reading():
                     self._has_read = True
             outer, unsaved_before = self._batch, list(self._unsaved or ())
-            self._batch = outer or Batch.begin()
+            self._batch = outer or Batch(threading.get_ident(), _current_task())
             try:
                 if self._unsaved is None:
                     with self.store.batch():

@@ -129,9 +129,8 @@ class MemberShelf(NuggetShelf):
         self, name: str, nugget: str | None = None, *, archived: bool = False
     ) -> NuggetShelf:
         """The shelf of a note that is there; the team's if there is none."""
-        for side in self._sides:
-            if side.get_notes([name]):
-                return side
+        if self._team.get_notes([name]):
+            return self._team
         try:
             with self._private._transactions.reading() as view:
                 resolve(
