@@ -10,6 +10,7 @@ import pytest
 from nuggets import NuggetShelf
 from nuggets.errors import Conflict, InvalidInput, NotFound
 from nuggets.maintenance.undo import is_upkeep
+from nuggets.operations.permissions import Client
 
 
 def contents(shelf: NuggetShelf) -> dict[str, tuple[object, ...]]:
@@ -202,7 +203,7 @@ def test_after_a_purge_undo_takes_back_nothing_else(shelf: NuggetShelf) -> None:
 def test_what_a_hook_only_saw_is_nothing_to_take_back(shelf: NuggetShelf) -> None:
     shelf.remember("project", "port", "8080")
     shelf.remember("project", "port", "9090")
-    hook = shelf.for_client("hook")
+    hook = shelf.for_client(Client("hook"))
     with hook.batch():  # one comes, one goes, in a nugget of their own
         hook.remember("files", "file: a.py", "was read", source="tool_observation")
         hook.create_note("files", "task of a session", "Mend it.", source="system")
@@ -216,7 +217,7 @@ def test_what_a_hook_only_saw_is_nothing_to_take_back(shelf: NuggetShelf) -> Non
 
 
 def test_what_a_person_did_about_it_is(shelf: NuggetShelf) -> None:
-    shelf.for_client("hook").remember("files", "a.py", "read", source="tool_observation")
+    shelf.for_client(Client("hook")).remember("files", "a.py", "read", source="tool_observation")
     shelf.forget("files", "a.py")
     shelf.undo()
 
@@ -225,7 +226,7 @@ def test_what_a_person_did_about_it_is(shelf: NuggetShelf) -> None:
 
 def test_undo_takes_back_the_callers_own_last_change(shelf: NuggetShelf) -> None:
     shelf.remember("project", "port", "80")
-    shelf.for_client("mcp").remember("project", "host", "localhost")
+    shelf.for_client(Client("mcp")).remember("project", "host", "localhost")
 
     assert shelf.undo().changes.put[0].title == "port"
     assert [fact.title for fact in shelf.facts("project")] == ["host"]
@@ -250,7 +251,7 @@ def test_a_change_of_several_projects_was_done_in_each(directory: Path) -> None:
 
 
 def test_with_no_change_of_ones_own_undo_points_to_the_history(shelf: NuggetShelf) -> None:
-    agent = shelf.for_client("mcp")
+    agent = shelf.for_client(Client("mcp"))
     agent.remember("project", "port", "80")
     agent.remember("project", "host", "localhost")
 
@@ -452,7 +453,7 @@ def test_a_bare_undo_takes_no_upkeep(directory: Path) -> None:
 def test_an_edit_of_the_memory_file_is_the_persons_own_change(directory: Path) -> None:
     with NuggetShelf(directory, client="cli") as shelf:
         shelf.remember("project", "port", "4310")
-        shelf.for_client("memory file").remember("project", "port", "4400")
+        shelf.for_client(Client("memory file")).remember("project", "port", "4400")
 
         shelf.undo()
 

@@ -8,6 +8,7 @@ import pytest
 
 from enough_sessions import ENOUGH_SESSIONS
 from nuggets import NuggetShelf
+from nuggets.operations.permissions import Client
 
 HERE, THERE = "/home/me/here/.git", "/home/me/there/.git"
 
@@ -20,7 +21,7 @@ def plain() -> Iterator[NuggetShelf]:
 
 @pytest.fixture
 def at_work(plain: NuggetShelf) -> NuggetShelf:
-    return plain.for_client("agent", at_work=True)
+    return plain.for_client(Client("agent", at_work=True))
 
 
 @pytest.mark.parametrize(

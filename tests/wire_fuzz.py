@@ -25,10 +25,10 @@ from nuggets.domain.records import Role
 from nuggets.interfaces.hook_endpoint import HookEndpoint
 from nuggets.interfaces.request_shelf import Team
 from nuggets.interfaces.rest import OPERATIONS, application
-from nuggets.operations.idempotent_calls import Call, Caller, Place
+from nuggets.operations.idempotent_calls import Call, Caller
 from nuggets.operations.operation_table import CALLABLE
 from nuggets.operations.permissions import Client
-from nuggets.operations.project_identity import Location
+from nuggets.operations.project_identity import Location, Place
 from nuggets.remote import CALL_PATH, HOOK_PATH, PROTOCOL, encode
 
 HOST = "127.0.0.1:1"
@@ -58,7 +58,7 @@ ARGUMENTS: Mapping[str, tuple[list[Any], dict[str, Any]]] = {  # of a call that 
     "list_notes": ([{"tag": "a"}], {"scope": "project", "nugget": "work", "kind": "note"}),
     "search_notes": (["deploy", 5, {"type": "note"}], {"session": "s", "tag": "a"}),
     "explain": (["deploy", NOTE, True], {}),
-    "notes_titled": (["Deploys", "work"], {}),
+    "notes_titled": (["Deploys"], {}),
     "sessions": ([], {"all_projects": True}),
     "get_session": ([None], {}),
     "search_sessions": (["deploy", 5], {"all_projects": True}),
@@ -169,7 +169,7 @@ def caller() -> dict[str, Any]:
 def wire_message(chance: random.Random) -> tuple[str, Any]:
     """A call of a method, or the question of a prompt hook."""
     if chance.random() < 0.05:
-        place = ["/a//m", "1", "abc", "example.org/a", False, []]
+        place = caller()["place"]
         entry = {"prompt": "deploy?", "shown": [NOTE], "at": MOMENT, "forgotten": True}
         asked = {"host": "h", "session": "s", "prompt": "When do we deploy?", "entries": [entry]}
         return HOOK_PATH, {"protocol": PROTOCOL, **asked, "place": place, "project": ""}

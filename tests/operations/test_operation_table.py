@@ -13,7 +13,7 @@ ROWS = list(OPERATIONS.values())
 
 # What a member's shelf inherits: it reads no note, or is made of operations that know both shelves.
 INHERITED = {
-    *("open", "caveats", "invalidity", "is_foreign", "namesakes"),
+    *("open", "caveats", "invalidity", "is_foreign"),
     *("promotion", "pin", "read_memory_file", "is_promoted"),  # no `memory_path`
     *("recall", "recall_or_search", "search_notes", "count_hit"),  # made of both shelves' finds
 }

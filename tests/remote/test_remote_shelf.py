@@ -161,6 +161,10 @@ def test_a_fork_asks_and_can_join(server: str, tmp_path: Path) -> None:
     shelf = NuggetShelf(server, folder=str(fork), at_work=True)
     shelf.remember("project", "host", "here")
     question = shelf.recognition
+    shelf.record_location()
+    again = NuggetShelf(server, folder=str(fork), at_work=True)
+    again.recall("host")
+    assert again.recognition is None  # the person was asked
     shelf.join_project("first")
 
     assert question is not None

@@ -20,9 +20,9 @@ from nuggets.domain.records import (
     WrittenNote,
 )
 from nuggets.errors import InvalidInput
-from nuggets.operations.idempotent_calls import Call, Caller, Place
+from nuggets.operations.idempotent_calls import Call, Caller
 from nuggets.operations.permissions import COMMAND
-from nuggets.operations.project_identity import Location
+from nuggets.operations.project_identity import Location, Place
 from nuggets.remote import (
     ERRORS,
     decode,

@@ -9,14 +9,7 @@ from nuggets.domain.records import Anchor
 from nuggets.errors import StoreError
 from nuggets.filesystem.anchors import is_gone
 from nuggets.filesystem.atomic_files import read_beginning
-from nuggets.filesystem.current_project import (
-    ID_SEPARATOR,
-    current_project,
-    git_directory,
-    is_repository,
-    plain_folders,
-    repository_stamp,
-)
+from nuggets.filesystem.current_project import git_directory, repository_stamp
 from nuggets.filesystem.hook_files import hook_path
 from nuggets.filesystem.processes import CONFIG_BYTES, GIT_SECONDS, run_git
 from nuggets.named_tuple import NamedTuple
@@ -36,18 +29,6 @@ class Evidence(NamedTuple):
     root: str = ""  # the first commit
     remote: str = ""  # host and path, without scheme and credentials
     is_shallow: bool = False  # git then names another first commit than in a full clone
-
-
-class FoundPlace(NamedTuple):
-    """Where a client works: a repository or a plain folder, with the name of the machine in its
-    paths, so that a server can tell it from places elsewhere."""
-
-    path: str
-    stamp: str = ""
-    root: str = ""
-    remote: str = ""
-    is_shallow: bool = False
-    folders: tuple[str, ...] = ()  # a plain folder and those around it; none for a repository
 
 
 def gather_evidence(location: str, shelf_url: str) -> Evidence:
@@ -122,21 +103,6 @@ def _ask_git_for_root(location: str) -> str:
     question = ("rev-list", "--max-parents=0", "HEAD", "--")
     commits = run_git(location, *question, seconds=ROOT_SECONDS).split()
     return commits[-1] if commits else ""
-
-
-def find_place(folder: str, server: str) -> FoundPlace | None:
-    """The place around a folder, as a client tells a server of it; None in no project."""
-    path = current_project(folder)
-    if not path:
-        return None
-    if not is_repository(path):
-        folders = map(_name_with_machine, plain_folders(path))
-        return FoundPlace(_name_with_machine(path), folders=tuple(folders))
-    return FoundPlace(_name_with_machine(path), *gather_evidence(path, server))
-
-
-def _name_with_machine(path: str) -> str:
-    return f"{path}{ID_SEPARATOR}{os.uname().nodename}"
 
 
 def _read_remote(location: str) -> str:

@@ -59,7 +59,6 @@ def open_shelf(
         client=client,
         short_lived=short_lived,
         folder=folder,
-        records_location=True,
         uses_encoder=uses_encoder,
     )
 

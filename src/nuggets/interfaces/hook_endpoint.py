@@ -8,20 +8,19 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from nuggets.domain.codec import to_json
-from nuggets.domain.limits import ADDRESS_CHARACTERS, Address, Limit, Session
+from nuggets.domain.limits import Address, Limit, Session
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.hooks.prompt_answer import answer_prompt
 from nuggets.interfaces.request_shelf import answer_message, shelf_of_request
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.idempotent_calls import Caller, Place
+from nuggets.operations.idempotent_calls import Caller
 from nuggets.operations.permissions import HOOK, name_agent
-from nuggets.operations.project_identity import Location
+from nuggets.operations.project_identity import Place
 from nuggets.remote import decode
 from nuggets.shelf import NuggetShelf
 
 ENTRIES = 1000  # of a diary: five times what our clients send
-Path = Annotated[Address, Limit(1, ADDRESS_CHARACTERS)]
 
 
 class PromptMessage(NamedTuple):
@@ -32,9 +31,7 @@ class PromptMessage(NamedTuple):
     prompt: str
     entries: Annotated[tuple[Any, ...], Limit(0, ENTRIES, "items")]  # of its diary
     project: Address = ""
-    place: (  # as in `filesystem/git_repository.py`
-        tuple[Path, Address, Address, Address, bool, tuple[Address, ...]] | None
-    ) = None
+    place: Place | None = None
 
 
 class DiaryEntry(TypedDict, total=False):
@@ -95,10 +92,4 @@ def _entries(asked: PromptMessage) -> list[dict[str, Any]]:
 
 def _caller(asked: PromptMessage) -> Caller:
     client = name_agent(HOOK, asked.host)._replace(session=asked.session)
-    if asked.project:
-        return Caller(client, asked.project)
-    if asked.place is None:
-        return Caller(client)
-    path, stamp, root, remote, is_shallow, folders = asked.place
-    here = Location(path, path, stamp, root, remote, is_shallow)
-    return Caller(client, place=Place(here, tuple(folders)))
+    return Caller(client, asked.project or None, asked.place)

@@ -10,23 +10,14 @@ from typing import Annotated, Any
 
 from nuggets.domain.limits import Address, Digits, Limit
 from nuggets.domain.records import Anchor, Changes, MemoryNote
-from nuggets.domain.state import State
+from nuggets.domain.state import State, with_recalls_of
 from nuggets.errors import Conflict
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.permissions import Client
-from nuggets.operations.project_identity import Location
+from nuggets.operations.project_identity import LIST_ITEMS, Place
 
 CALL_MARK = "call:"
-LIST_ITEMS = 100  # that a caller may send: a client sends six anchors at most, and few folders
 SLOTS = 64  # marks of one machine; more calls than that are never under way from one
-
-
-class Place(NamedTuple):
-    """Where someone works on another machine."""
-
-    location: Location  # its path names the machine too
-    # a plain folder and those around it; none for a repository
-    folders: Annotated[tuple[Address, ...], Limit(0, LIST_ITEMS, "items")] = ()
 
 
 class Call(NamedTuple):
@@ -91,11 +82,6 @@ def _own_times(call: Call, marks: Mapping[str, Any]) -> Iterable[str]:
             yield recorded[1]
 
 
-_OF_OTHERS = (  # fields whose change takes nothing from anybody
-    *("links", "hits", "last_hit_session", "hit_sessions", "last_accessed_at", "updated_at"),
-)
-
-
 def refuse_unseen_changes(changes: Changes, state: State, seen: str, own_times: Set[str]) -> None:
     """Raise `Conflict` if changes that waited for a server overwrite what changed after `seen`.
 
@@ -120,8 +106,5 @@ def _is_changed(before: MemoryNote, after: MemoryNote | None) -> bool:
     """Links and recalls aside, which take nothing away."""
     if after is None:
         return True
-    return any(
-        getattr(before, field) != getattr(after, field)
-        for field in before._fields
-        if field not in _OF_OTHERS
-    )
+    shown = with_recalls_of(before, after)
+    return shown._replace(links=after.links, updated_at=after.updated_at) != after

@@ -150,11 +150,12 @@ class OperationChanges:
         nugget: str,
         title: str,
         content: str,
-        tags: Iterable[str],
+        tags: Iterable[str] | None,
         created_at: "str | datetime | None",
         given: GraphNoteMetaInput,
         context: WritingContext = NO_CONTEXT,
     ) -> tuple[Changes, WrittenNote]:
+        tags = tags or ()
         self._refuse_unfit(nugget, f"{title}: {content}", *tags)
         home, new = self._find_or_make_nugget(nugget, {})
         note = self._new_note("note", home.name, title, content, tags, given, created_at)

@@ -202,9 +202,11 @@ class ByNotes(NamedTuple):
 # other calls.
 Remote = Literal["called", "here"] | Fixed | Refused
 
-# "first_found": the private shelf, else the team's. "private", "team": that shelf alone. "own":
-# written out in `MemberShelf`, or made of operations that are.
-Team = Literal["first_found", "private", "team", "own"] | ByNotes | Both | Fixed | Refused
+# "first_found": the private shelf, else the team's. "by_scope": where a text belongs. "private",
+# "team": that shelf alone. "own": written out in `MemberShelf`, or made of operations that are.
+Team = (
+    Literal["first_found", "by_scope", "private", "team", "own"] | ByNotes | Both | Fixed | Refused
+)
 
 
 class Operation(NamedTuple):
@@ -305,14 +307,14 @@ _ROWS = (
     Operation("status", "read", "called", Both(add_status)),
     Operation("size", "read", "called", "own"),
     # --- facts -------------------------------------------------------------------------------
-    Operation("remember", "write", "called", "own", "writer", text=("value", "key")),
+    Operation("remember", "write", "called", "by_scope", "writer", text=("value", "key")),
     Operation("recall", "read", "called", "own"),
     Operation("recall_or_search", "read", "called", "own"),
     Operation("forget", "write", "called", "own", "writer"),
     Operation("facts", "read", "called", NOTES),
     Operation("clear", "write", "called", Both(sum), "writer"),
     # --- notes -------------------------------------------------------------------------------
-    Operation("create_note", "write", "called", "own", "writer", text=("content", "title")),
+    Operation("create_note", "write", "called", "by_scope", "writer", text=("content", "title")),
     Operation("get_note", "read", "called", "first_found"),
     Operation("get_notes", "read", "called", "own"),
     Operation("count_hit", "read", "called", "own"),
@@ -326,7 +328,6 @@ _ROWS = (
     Operation("list_notes", "read", "called", NOTES),
     Operation("search_notes", "read", "called", "own"),
     Operation("explain", "read", "called", ByNotes(("note_id",))),
-    Operation("namesakes", "read", "here", "own"),
     Operation("notes_titled", "read", "called", NOTES),
     Operation("leading_notes", "read", "called", LISTS),
     Operation("caveats", "read", "here", "own"),

@@ -61,11 +61,6 @@ AGENT = Client(
 )
 
 
-def named_client(client: str | Client, *, at_work: bool) -> Client:
-    """A client with rules of its own, or a program of this name without any."""
-    return client if isinstance(client, Client) else Client(client, at_work=at_work)
-
-
 def name_agent(client: Client, agent: str) -> Client:
     """The client in the name of an agent, as its host calls it; "" if nobody says."""
     name = " ".join(visible(agent).split())[:AGENT_CHARACTERS].rstrip()

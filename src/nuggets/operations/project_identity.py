@@ -8,10 +8,11 @@ marks and one `stat`; only at a new one other places are compared, and git may b
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
-from nuggets.domain.limits import Address
+from nuggets.domain.limits import Address, Limit
 from nuggets.filesystem.current_project import (
+    ID_SEPARATOR,
     current_project,
     distinct_id,
     is_repository,
@@ -20,11 +21,8 @@ from nuggets.filesystem.current_project import (
 )
 from nuggets.named_tuple import NamedTuple
 
-if TYPE_CHECKING:
-    from nuggets.operations.idempotent_calls import Place
-
-
 LOCATION_MARK = "location:"
+LIST_ITEMS = 100  # that a client may send: it sends few folders, and six anchors at most
 
 
 class Location(NamedTuple):
@@ -45,6 +43,14 @@ class Location(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         return self._asdict()
+
+
+class Place(NamedTuple):
+    """Where someone works on another machine, as a client tells a server of it."""
+
+    location: Location  # its path names the machine too
+    # a plain folder and those around it; none for a repository
+    folders: Annotated[tuple[Address, ...], Limit(0, LIST_ITEMS, "items")] = ()
 
 
 class Recognition(NamedTuple):
@@ -166,7 +172,7 @@ def recognize_project(
 
 
 def recognize_place(
-    place: "Place", marks: Mapping[str, Any], owners: Callable[[], Collection[str]]
+    place: Place, marks: Mapping[str, Any], owners: Callable[[], Collection[str]]
 ) -> Recognition:
     """The project at a place on another machine: a clone of the same repository, with the same
     first commit and the same remote, is the same project wherever it lies."""
@@ -182,6 +188,22 @@ def recognize_place(
     other_id = distinct_id(here.path, here.root or here.stamp)
     found = recognize(here, recorded, elsewhere, owners(), other_id)
     return Recognition(found.location)  # it was moved from nowhere: both are there
+
+
+def find_place(folder: str, server: str) -> Place | None:
+    """The place around a folder of this machine; None in no project."""
+    path = current_project(folder)
+    if not path:
+        return None
+    named = _name_with_machine(path)
+    here = with_evidence(Location(path, path), server)._replace(path=named, project=named)
+    return Place(
+        here, () if is_repository(path) else tuple(map(_name_with_machine, plain_folders(path)))
+    )
+
+
+def _name_with_machine(path: str) -> str:
+    return f"{path}{ID_SEPARATOR}{os.uname().nodename}"
 
 
 def is_recorded(here: Location, marks: Mapping[str, Any]) -> bool:

@@ -93,10 +93,6 @@ class Batch(NamedTuple):
     thread: int
     task: object  # None outside of asyncio: then everything in the thread belongs to the batch
 
-    @classmethod
-    def begin(cls) -> "Batch":
-        return cls(threading.get_ident(), _current_task())
-
     def is_ours(self) -> bool:
         return self.thread == threading.get_ident() and self.task in (None, _current_task())
 
@@ -122,7 +118,7 @@ class Transactions:
         self.lock = threading.RLock()  # guards unsaved changes; never waits for the store
         self._writing = threading.RLock()  # one writer of this process at a time
         self._waiting_touches: list[Touch] = []
-        self._is_reading = False  # under the lock
+        self._view: View | None = None  # of who reads, under the lock
 
     @property
     def store(self) -> "Store":
@@ -141,7 +137,7 @@ class Transactions:
         return self.store if self._unsaved is None else self._unsaved.current()
 
     @contextmanager
-    def _view(self) -> Iterator[View]:
+    def _read_current(self) -> Iterator[View]:
         """Inside `reading` of the store."""
         current = self._current()
         with nullcontext() if current is self._store else current.reading():
@@ -158,23 +154,21 @@ class Transactions:
         """
         store = self.store
         with self.lock:
-            if self._is_reading:  # nested: the same revision, and the lock is held already
-                with self._view() as view:
-                    yield view
+            if self._view is not None:  # nested: the same revision, and the lock is held already
+                yield self._view
                 return
         if flush:
             store.flush_touches()
         with ExitStack() as first_turn:
             if not self._has_read:  # it may import edited files, so its beginning waits for writers
                 first_turn.enter_context(self._writer_turn())
-            with self.lock, store.reading():
-                self._has_read = self._is_reading = True
+            with self.lock, store.reading(), self._read_current() as view:
+                self._has_read, self._view = True, view
                 first_turn.close()
                 try:
-                    with self._view() as view:
-                        yield view
+                    yield view
                 finally:
-                    self._is_reading = False
+                    self._view = None
                     touches, self._waiting_touches = tuple(self._waiting_touches), []
                     if touches:
                         self._count(touches)
@@ -212,7 +206,7 @@ class Transactions:
                     if changes != NO_CHANGES:
                         self.write(changes)
                     return result
-            with self.lock, self.store.reading(), self._view() as view:
+            with self.lock, self.store.reading(), self._read_current() as view:
                 changes, result = decide_for_client()
                 if changes != NO_CHANGES:
                     self._unsaved.add(changes, view.state)
@@ -276,7 +270,7 @@ class Transactions:
                 with self.store.reading():
                     self._has_read = True
             outer, unsaved_before = self._batch, list(self._unsaved or ())
-            self._batch = outer or Batch.begin()
+            self._batch = outer or Batch(threading.get_ident(), _current_task())
             try:
                 if self._unsaved is None:
                     with self.store.batch():

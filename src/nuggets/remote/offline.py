@@ -18,12 +18,11 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.codec import note_digest
-from nuggets.domain.records import Changes, MemoryNote
-from nuggets.errors import InvalidInput, NotFound, NuggetsError, StoreError
+from nuggets.domain.records import Changes
+from nuggets.errors import NotFound, NuggetsError, StoreError
 from nuggets.filesystem.atomic_files import (
     is_leftover,
     open_plain,
@@ -206,7 +205,7 @@ class LocalCopy(NuggetShelf):
         """`directory`: that of the server."""
         private_directory(directory)
         self._record_path = os.path.join(directory, "copied")
-        super().__init__(os.path.join(directory, "copy"), records_location=False, **options)
+        super().__init__(os.path.join(directory, "copy"), **options)
 
     @property
     def copied_at(self) -> float:
@@ -229,7 +228,11 @@ class LocalCopy(NuggetShelf):
         `here`: the place someone works in, as the server knows it. `tell`: is told of records that
         are left out, because no shelf could have made them.
         """
-        from nuggets.operations.note_completion import checked_nugget, valid_records
+        from nuggets.operations.note_completion import (
+            checked_note,
+            checked_nugget,
+            valid_records,
+        )
 
         index = remote.copy_index(most)
         wanted = list(index.notes)[:most]
@@ -237,15 +240,18 @@ class LocalCopy(NuggetShelf):
             held = {note.id: note_digest(note) for note in view.state.notes.values()}
         changed = [note_id for note_id in wanted if held.get(note_id) != index.notes[note_id]]
         nuggets, problems = valid_records(index.nuggets, checked_nugget)
-        check = partial(_checked_with_nugget, {fold_case(nugget.name) for nugget in nuggets})
+        names = {fold_case(nugget.name) for nugget in nuggets}
         marks = {here.mark: here.to_json()} if here else {}
         self._write(Changes(put_nuggets=nuggets, marks=marks))
         kept = set(wanted).difference(changed)
         for start in range(0, len(changed), NOTES_PER_REQUEST):
             ids = changed[start : start + NOTES_PER_REQUEST]
             answered = remote.get_notes(ids).values()
-            notes, reasons = valid_records([note for note in answered if note.id in ids], check)
+            valid, reasons = valid_records(
+                [note for note in answered if note.id in ids], checked_note
+            )
             problems += reasons
+            notes = tuple(note for note in valid if fold_case(note.nugget_name) in names)
             self._write(Changes(put=notes))
             kept.update(note.id for note in notes)
         self._write(Changes(drop=tuple(held.keys() - kept)))
@@ -256,12 +262,3 @@ class LocalCopy(NuggetShelf):
 
     def _write(self, changes: Changes) -> None:
         self._transactions.update("copy", CLIENT, lambda: (changes, None))
-
-
-def _checked_with_nugget(names: Collection[str], note: MemoryNote) -> MemoryNote:
-    from nuggets.operations.note_completion import checked_note  # a refresh is rare
-
-    checked = checked_note(note)
-    if fold_case(checked.nugget_name) not in names:
-        raise InvalidInput(f"note {note.id!r:.80}: there is no nugget {note.nugget_name!r:.80}")
-    return checked

@@ -20,10 +20,9 @@ from nuggets.filesystem.current_project import (
     current_project,
     is_repository,
 )
-from nuggets.filesystem.git_repository import find_place
 from nuggets.filesystem.shelf_location import parse_server_url
 from nuggets.operations.argument_checks import StrPath
-from nuggets.operations.idempotent_calls import Call, Caller, Place
+from nuggets.operations.idempotent_calls import Call, Caller
 from nuggets.operations.metadata_inference import plain_keywords
 from nuggets.operations.operation_table import (
     OPERATIONS,
@@ -34,7 +33,7 @@ from nuggets.operations.operation_table import (
     Request,
     method_of,
 )
-from nuggets.operations.project_identity import Location, Recognition
+from nuggets.operations.project_identity import Location, Place, Recognition, find_place
 from nuggets.remote import CALL_PATH, NuggetName, ServerCalls, decode_answer, encode
 from nuggets.remote.http_connection import CONNECT_SECONDS, HOOK_CONNECT_SECONDS, Unreachable
 from nuggets.remote.offline import CallQueue, LocalCopy, WaitingCall
@@ -267,9 +266,7 @@ class RemoteShelf(NuggetShelf):
     def _place(self) -> Place | None:
         folder = self.working_folder
         if folder not in self._places:
-            found = find_place(folder, self._url)
-            here = found and Location(found.path, *found[:5])
-            self._places[folder] = here and found and Place(here, found.folders)
+            self._places[folder] = find_place(folder, self._url)
         return self._places[folder]
 
     # --- what follows from answers ------------------------------------------------------------

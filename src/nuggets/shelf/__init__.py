@@ -95,7 +95,7 @@ from nuggets.operations.argument_checks import (
     checked_session,
     path_text,
 )
-from nuggets.operations.permissions import Client, checked_member_name, named_client
+from nuggets.operations.permissions import Client, checked_member_name
 from nuggets.operations.project_identity import (
     Location,
     Recognition,
@@ -182,7 +182,6 @@ class NuggetShelf:
         short_lived: bool = False,
         project: str | None = None,
         folder: str | None = None,
-        records_location: bool = False,
         at_work: bool = False,
         client: str | Client = "python",
         encoder: "TextEncoder | Callable[[Sequence[str]], Any] | None" = None,
@@ -196,7 +195,6 @@ class NuggetShelf:
         `settings`: by default those of the environment and of the directory's config.toml.
         `project`: the id of the project that new memories belong to; by default it is recognized
         by `folder`, the directory someone works in (by default the current one).
-        `records_location`: with a memory of the project, write down what recognizes it elsewhere.
         `at_work`: whoever writes is at work in it, so what they learn is the project's, unless it
         is about a person; otherwise a memory's words decide.
         `short_lived`: nothing is left for later, because there will be none.
@@ -210,9 +208,9 @@ class NuggetShelf:
         self._named_project = (self.settings["project"] or None) if project is None else project
         self._project = self._named_project  # None until it is recognized
         self._folder = folder
-        self._records_location = records_location
+        self._needs_recording = True  # as far as is known, of where the project lies
         self._recognition: Recognition | None = None
-        self._client = named_client(client, at_work=at_work)
+        self._client = client if isinstance(client, Client) else Client(client, at_work=at_work)
         self._readings = permissions.ReadingRecord() if self._client.reads_first else None
         self._clock = clock
         self._draw = draw
@@ -313,9 +311,8 @@ class NuggetShelf:
         """The name of this client in the history."""
         return self._client.name
 
-    def for_client(self, client: str | Client, *, at_work: bool = False) -> Self:
+    def for_client(self, client: Client) -> Self:
         """The same shelf for another client of this process, on the same store."""
-        client = named_client(client, at_work=at_work)
         if client.reads_first and self._readings is None:
             self._readings = permissions.ReadingRecord()
         return self._view_with(_client=client)
@@ -334,7 +331,7 @@ class NuggetShelf:
             _named_project=caller.project,
             _recognition=None,
             _folder=None,
-            _records_location=True,
+            _needs_recording=True,
         )
 
     def for_project(self, name: str) -> Self:
@@ -562,13 +559,10 @@ class NuggetShelf:
         name: str,
         nugget: str | None = None,
         session: str | None = "",
-        *,
-        archived: bool = False,
     ) -> MemoryNote:
         """A note by id, exact title, or unambiguous beginning of an id. Counts as a recall.
 
-        The title of a note that was merged away means the note it went into. `archived`: of notes
-        with that title, prefer an archived one.
+        The title of a note that was merged away means the note it went into.
         """
         with self._transactions.reading() as view:
             note = argument_checks.resolve(
@@ -576,8 +570,7 @@ class NuggetShelf:
                 name,
                 nugget,
                 project=self.project,
-                archived=archived,
-                follow_merges=not archived,
+                follow_merges=True,
             )
             return note if session is None else self._touch(note, session, "opened")
 
@@ -741,16 +734,11 @@ class NuggetShelf:
         with self._transactions.reading(flush=False) as view:
             return view.search.explain(query, note_id, include_hidden)
 
-    def namesakes(self, note: MemoryNote) -> Sequence[MemoryNote]:
-        """Other visible notes that its title may mean here, oldest first; not those of another
-        project, which come after all of them."""
-        return [namesake for namesake in self.notes_titled(note.title) if namesake.id != note.id]
-
-    def notes_titled(self, title: str, nugget: str | None = None) -> Sequence[MemoryNote]:
+    def notes_titled(self, title: str) -> Sequence[MemoryNote]:
         """The visible notes of exactly this title, without other projects' ones; oldest first."""
         wanted = fold_case(storable(title, "a title"))
         with self._transactions.reading() as view:
-            alike = _oldest_first(view.state.notes.find(nugget=nugget, title=title, hidden=False))
+            alike = _oldest_first(view.state.notes.find(title=title, hidden=False))
         return [
             note for note in alike if fold_case(note.title) == wanted and not self.is_foreign(note)
         ]
@@ -1176,12 +1164,12 @@ class NuggetShelf:
             self._memory_files.promote_to(self._memory_files.other_files(file, self.project))
         return done
 
-    def pin(self, note_id: str, path: StrPath | None = None) -> None:
+    def pin(self, note_id: str) -> None:
         """Promote a memory however often it was recalled; the next `promote` writes it.
 
         `InvalidInput` if it must not be in that file, such as a credential.
         """
-        file = self.memory_path(path)
+        file = self.memory_path()
 
         def decide(d: "OperationChanges") -> "Decision[None]":
             note = argument_checks.resolve(
@@ -1357,7 +1345,7 @@ class NuggetShelf:
 
     def _unrecorded_location(self) -> "Location | None":
         """Where the project lies, if that has to be written down with its next memory."""
-        if not self._records_location or (self._recognition and self._recognition.is_recorded):
+        if not self._needs_recording or (self._recognition and self._recognition.is_recorded):
             return None
         with self._transactions.reading() as view:  # also what recognizes the project
             if not self.project or self._recognition is None:
@@ -1365,8 +1353,8 @@ class NuggetShelf:
             here = self._recognition.location
             if self._caller is not None:
                 return None if is_recorded(here, view.state.marks) else here
-            self._records_location = needs_recording(here, view.state.marks)
-        return with_evidence(here, self._url) if self._records_location else None
+            self._needs_recording = needs_recording(here, view.state.marks)
+        return with_evidence(here, self._url) if self._needs_recording else None
 
     def projects(self) -> Sequence[ProjectStatus]:
         """Every project that memories belong to, by its id."""

@@ -31,6 +31,7 @@ from nuggets.domain.records import (
 from nuggets.domain.visibility import PRIVATE_SCOPES, is_private
 from nuggets.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from nuggets.filesystem.current_project import find_project
+from nuggets.operations.argument_checks import resolve
 from nuggets.operations.idempotent_calls import Caller, call_of_member
 from nuggets.operations.metadata_inference import metadata_from_kwargs
 from nuggets.operations.operation_table import (
@@ -50,15 +51,14 @@ from nuggets.operations.operation_table import (
     number_commit,
     split_revision,
 )
-from nuggets.operations.permissions import Client, allows, is_of_member, name_member, named_client
+from nuggets.operations.permissions import Client, allows, is_of_member, name_member
 from nuggets.shelf import NuggetShelf
 from nuggets.shelf.nugget import Nugget
 
 if TYPE_CHECKING:
-    from datetime import datetime
     from typing import Unpack
 
-    from nuggets.domain.type_check import NoteMeta, NuggetOptions
+    from nuggets.domain.type_check import NuggetOptions
     from nuggets.operations.argument_checks import StrPath
     from nuggets.operations.operation_changes import OperationChanges
 
@@ -87,8 +87,8 @@ class MemberShelf(NuggetShelf):
         view._own_revisions = self._own_revisions
         return view
 
-    def for_client(self, client: str | Client, *, at_work: bool = False) -> Self:
-        named = name_member(named_client(client, at_work=at_work), self.member.name)
+    def for_client(self, client: Client) -> Self:
+        named = name_member(client, self.member.name)
         return self._view_of(self._team.for_client(named), self._private.for_client(named))
 
     def for_caller(self, caller: Caller) -> Self:
@@ -129,11 +129,16 @@ class MemberShelf(NuggetShelf):
         self, name: str, nugget: str | None = None, *, archived: bool = False
     ) -> NuggetShelf:
         """The shelf of a note that is there; the team's if there is none."""
-        for side in self._sides:
-            if side.get_notes([name]):
-                return side
+        if self._team.get_notes([name]):
+            return self._team
         try:
-            self._private.get_note(name, nugget, None, archived=archived)
+            with self._private._transactions.reading() as view:
+                resolve(
+                    *(view.state.notes, name, nugget),
+                    project=self.project,
+                    archived=archived,
+                    follow_merges=not archived,
+                )
         except NotFound:
             return self._team
         return self._private
@@ -174,6 +179,8 @@ class MemberShelf(NuggetShelf):
             return how.combine(self._ask_both(ask))
         if how == "first_found":
             result = self._ask_in_turn(row, ask)
+        elif how == "by_scope":
+            result = self._write_text(request)
         elif isinstance(how, ByNotes):
             result = self._run(self._side_of_notes(request, how), ask)
         else:
@@ -210,13 +217,25 @@ class MemberShelf(NuggetShelf):
             )
         return side
 
-    def _home(
-        self, decide: "Callable[[OperationChanges], tuple[Any, WrittenNote]]", scope: str | None
-    ) -> NuggetShelf:
+    def _write_text(self, request: Request) -> Any:
         """Where a text is kept: by its scope if that is given, else where it is known, else by the
         scope that its words say."""
-        if scope is not None:
-            return self._private if scope in PRIVATE_SCOPES else self._team
+        home = self._home(request)
+        written = self._run(home, request.run_on)
+        if request.row.name == "remember" and home is self._team:
+            with suppress(NotFound):  # else the member's own fact would go on answering
+                self._private.forget(request.argument("nugget"), request.argument("key"))
+        return written
+
+    def _home(self, request: Request) -> NuggetShelf:
+        given = metadata_from_kwargs(request.metadata())
+        if given.scope is not None:
+            return self._private if given.scope in PRIVATE_SCOPES else self._team
+        named = {name: request.argument(name) for name in request.names}
+
+        def decide(d: "OperationChanges") -> tuple[Any, WrittenNote]:
+            return getattr(d, request.row.name)(**named, given=given)  # type: ignore[no-any-return]
+
         draft = self._private._update("", decide, dry_run=True)
         if not draft.is_new:
             return self._private
@@ -246,17 +265,6 @@ class MemberShelf(NuggetShelf):
 
     # --- facts ------------------------------------------------------------------------------
 
-    def remember(
-        self, nugget: str, key: str, value: str, **meta: "Unpack[NoteMeta]"
-    ) -> WrittenNote:
-        given = metadata_from_kwargs(meta)
-        home = self._home(lambda d: d.remember(nugget, key, value, given), given.scope)
-        fact = self._run(home, lambda side: side.remember(nugget, key, value, **meta))
-        if home is self._team:  # else the member's own fact would go on answering
-            with suppress(NotFound):
-                self._private.forget(nugget, key)
-        return fact
-
     def _find_fact(self, query: str, nugget: str | None) -> RecallResult:
         return best_recall(self._ask_both(lambda side: side._find_fact(query, nugget)))
 
@@ -267,25 +275,6 @@ class MemberShelf(NuggetShelf):
         return False if self.has(nugget) else self._team.forget(nugget, key)
 
     # --- notes ------------------------------------------------------------------------------
-
-    def create_note(
-        self,
-        nugget: str,
-        title: str,
-        content: str,
-        tags: Iterable[str] = (),
-        created_at: "str | datetime | None" = None,
-        **meta: "Unpack[NoteMeta]",
-    ) -> WrittenNote:
-        given, own_tags = metadata_from_kwargs(meta), tuple(tags)
-        home = self._home(
-            lambda d: d.create_note(nugget, title, content, own_tags, created_at, given),
-            given.scope,
-        )
-        return self._run(
-            home,
-            lambda side: side.create_note(nugget, title, content, own_tags, created_at, **meta),
-        )
 
     def get_notes(self, ids: Iterable[str]) -> Mapping[str, MemoryNote]:
         wanted = list(ids)

@@ -215,7 +215,8 @@ def written_note_outcome(call: Call, note: WrittenNote, done: str = "Noted") -> 
         return Outcome(note, [f"{done}: {name}.", *caution_lines(call, note)])
     lines = [f"{done} {name}, {where_valid(note)}.", *caution_lines(call, note)]
     lines += contradiction_lines(note)
-    namesakes = call.shelf.namesakes(note)
+    titled = call.shelf.notes_titled(note.title)
+    namesakes = [other for other in titled if other.id != note.id]
     if namesakes:
         lines.append(
             f"Another note has the same title: {one_line(namesakes[0].id)}. Name them by id, "

@@ -235,10 +235,10 @@ _SENT = ("prompt", "shown", "at", "forgotten")  # of an entry
 
 def _ask_server(event: Event, url: str, say: _Printer, left: "Sequence[WaitingOrder]") -> None:
     """Ask, print the answer, and write the diary; `left`: orders that the server now obeys."""
-    from nuggets.filesystem.git_repository import find_place
     from nuggets.interfaces.hooks.orders import settle
     from nuggets.interfaces.hooks.shown_memories import append_entry, read_diary, where_it_is
-    from nuggets.remote import HOOK_PATH, ServerCalls
+    from nuggets.operations.project_identity import find_place
+    from nuggets.remote import HOOK_PATH, ServerCalls, encode
     from nuggets.remote.http_connection import HOOK_CONNECT_SECONDS, Unreachable
 
     event = event._replace(session=event.session[:SESSION_CHARACTERS])
@@ -254,7 +254,7 @@ def _ask_server(event: Event, url: str, say: _Printer, left: "Sequence[WaitingOr
                 "host": event.host,
                 "session": event.session,
                 "prompt": event.prompt[:PROMPT_CHARACTERS],
-                "place": place and [*place[:-1], list(place.folders)],
+                "place": encode(place),
                 "project": os.environ.get("NUGGETS_PROJECT", ""),
                 "entries": [{k: v for k, v in e.items() if k in _SENT} for e in entries],
             },

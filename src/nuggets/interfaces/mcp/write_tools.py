@@ -133,7 +133,8 @@ def _create_note(
         done = "Already stored, with other metadata now:" if note.replaced else "Already stored:"
         return receipt(done, note)
     answer = receipt("Noted", note)
-    namesakes = [namesake.id for namesake in call.shelf.namesakes(note)]
+    titled = call.shelf.notes_titled(note.title)
+    namesakes = [other.id for other in titled if other.id != note.id]
     if not namesakes:
         return _with_near(call, note, answer)
     hint = f"{namesakes[0]} has the same title: name each by its id, or edit one."
