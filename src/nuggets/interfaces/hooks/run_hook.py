@@ -17,7 +17,7 @@ from nuggets.filesystem.hook_files import (
 )
 from nuggets.filesystem.shelf_location import default_location, is_server, parse_server_url
 from nuggets.interfaces.hooks import deadline_seconds
-from nuggets.interfaces.hooks.host_payload import HOST_NAMES, PROMPT_CHARACTERS, Event, event_of
+from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event, event_of
 from nuggets.interfaces.prompt_quoting import CAMEL_CASE_HOSTS, name_tools
 
 if TYPE_CHECKING:
@@ -160,8 +160,8 @@ def _shape(event: Event, context: str, message: str) -> dict[str, Any]:
         return {"continue": True, "additional_context": context} if context else {}
     shape: dict[str, Any] = {"systemMessage": message} if message else {}
     if context:
-        name = event.spelled or HOST_NAMES[event.name]
-        shape["hookSpecificOutput"] = {"hookEventName": name, "additionalContext": context}
+        told = {"hookEventName": event.spelled, "additionalContext": context}
+        shape["hookSpecificOutput"] = told
     return shape
 
 
