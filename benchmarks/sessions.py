@@ -111,12 +111,12 @@ class Agents:
         path.parent.mkdir(parents=True, exist_ok=True)
         at = f"2026-03-{1 + number:02}T09:00:00.000Z"
         path.write_text(transcript(agent, session, root, at), encoding="utf-8")
-        self._hook("Stop", agent, root, session_id=str(number), transcript_path=str(path))
+        self._hook("stop", agent, root, session_id=str(number), transcript_path=str(path))
 
     def is_answered(self, session: Mapping[str, Any], prompt: str, agent: str) -> bool:
         """Whether a new session that begins with this prompt is told of the session."""
         root, session_id = self._place / session["project"], f"{agent} {prompt}"
-        text = self._hook("UserPromptSubmit", agent, root, session_id=session_id, prompt=prompt)
+        text = self._hook("user-prompt", agent, root, session_id=session_id, prompt=prompt)
         return all(words in text for words in session["answer"])
 
     def _hook(self, event: str, agent: str, root: Path, **payload: str) -> str:

@@ -132,10 +132,10 @@ def edit_toml(raw: bytes) -> None:
     """The editor compares before and after by itself, and refuses."""
     words = words_of(raw)
     try:
-        after = toml.set_table(words, TABLE, VALUES)
+        after = toml.set_value(words, TABLE, VALUES)
         found = toml.value_at(after, TABLE)
         expect(VALUES.items() <= found.items(), "our table is not what was set")
-        gone = toml.remove_table(after, TABLE)
+        gone = toml.remove_value(after, TABLE)
         expect(toml.value_at(gone, TABLE) is None, "our table is still there")
     except EditError:
         pass

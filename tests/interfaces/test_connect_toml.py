@@ -92,10 +92,10 @@ def test_what_became_of_the_table_is_cut_out_whole_and_nothing_else(
     shape: str, edit: str, later: str
 ) -> None:
     before = SHAPES[shape]
-    table = toml.set_table(before, PATH, VALUES).removeprefix(before)
+    table = toml.set_value(before, PATH, VALUES).removeprefix(before)
     text = before + edited(table, EDITS[edit]) + later
 
-    after = toml.remove_table(text, PATH)
+    after = toml.remove_value(text, PATH)
 
     assert after.startswith(before.rstrip("\n"))
     assert after.endswith(later if before else later.lstrip())
@@ -107,36 +107,36 @@ def test_what_became_of_the_table_is_cut_out_whole_and_nothing_else(
 def test_the_blank_line_before_the_table_goes_with_it(shape: str) -> None:
     text = SHAPES[shape]
 
-    assert toml.remove_table(toml.set_table(text, PATH, VALUES), PATH) == text
+    assert toml.remove_value(toml.set_value(text, PATH, VALUES), PATH) == text
 
 
 @pytest.mark.parametrize("edit", EDITS)
 def test_a_table_that_was_moved_to_the_front_is_cut_out_too(edit: str) -> None:
-    text = edited(toml.set_table("", PATH, VALUES), EDITS[edit]) + FIRST
+    text = edited(toml.set_value("", PATH, VALUES), EDITS[edit]) + FIRST
 
-    assert toml.remove_table(text, PATH).lstrip() == FIRST
+    assert toml.remove_value(text, PATH).lstrip() == FIRST
 
 
 @pytest.mark.parametrize("edit", EDITS)
 @pytest.mark.parametrize("command", ["nuggets", "/new/nuggets"])
 def test_connecting_again_keeps_what_was_added_to_the_table(edit: str, command: str) -> None:
-    text = edited(toml.set_table(FIRST, PATH, VALUES), EDITS[edit]) + "\n[later]\nx = 1\n"
+    text = edited(toml.set_value(FIRST, PATH, VALUES), EDITS[edit]) + "\n[later]\nx = 1\n"
     before = tomllib.loads(text)
     wanted = {**VALUES, "command": command}
 
-    after = toml.set_table(text, PATH, wanted)
+    after = toml.set_value(text, PATH, wanted)
     before["mcp_servers"]["nuggets"] |= wanted
 
     assert tomllib.loads(after) == before
     assert (after == text) is (command == "nuggets")
     assert after.count("#") == text.count("#")
-    assert toml.set_table(after, PATH, wanted) == after
+    assert toml.set_value(after, PATH, wanted) == after
 
 
 def test_settings_without_a_command_get_one() -> None:
     text = '[mcp_servers.nuggets.tools.recall]\nmode = "x"\n'
 
-    after = toml.set_table(text, PATH, VALUES)
+    after = toml.set_value(text, PATH, VALUES)
 
     assert text in after
     assert tomllib.loads(after)["mcp_servers"]["nuggets"] == {
@@ -159,7 +159,7 @@ def test_settings_without_a_command_get_one() -> None:
     ],
 )
 def test_a_table_in_few_words_is_cut_out_too(text: str, rest: str) -> None:
-    assert toml.remove_table(text, PATH) == rest
+    assert toml.remove_value(text, PATH) == rest
 
 
 @pytest.mark.parametrize(
@@ -173,11 +173,11 @@ def test_a_table_in_few_words_is_cut_out_too(text: str, rest: str) -> None:
     ],
 )
 def test_inline_tables_and_dotted_keys_are_edited_where_they_are(text: str) -> None:
-    connected = toml.set_table(text, PATH, VALUES)
-    after = toml.remove_table(connected, PATH)
+    connected = toml.set_value(text, PATH, VALUES)
+    after = toml.remove_value(connected, PATH)
 
     assert meaning(connected) == {"mcp_servers": {"nuggets": VALUES, "other": {"command": "y"}}}
-    assert toml.set_table(connected, PATH, VALUES) == connected
+    assert toml.set_value(connected, PATH, VALUES) == connected
     assert meaning(after) == {"mcp_servers": {"other": {"command": "y"}}}
     assert connected.count("# mine") == after.count("# mine") == 1
 
@@ -193,12 +193,12 @@ def test_inline_tables_and_dotted_keys_are_edited_where_they_are(text: str) -> N
 )
 def test_a_form_that_cannot_be_edited_is_refused(text: str) -> None:
     with pytest.raises(EditError, match="another form"):
-        toml.set_table(text, PATH, VALUES)
+        toml.set_value(text, PATH, VALUES)
 
 
 @pytest.mark.parametrize(
     "edit",
-    [lambda text: toml.set_table(text, PATH, VALUES), lambda text: toml.remove_table(text, PATH)],
+    [lambda text: toml.set_value(text, PATH, VALUES), lambda text: toml.remove_value(text, PATH)],
 )
 @pytest.mark.parametrize("text", ["a = ", "[a", "a = 1\na = 2\n", "[a]\n[a]\n", "a = {b = 1\n"])
 def test_a_text_that_is_no_toml_is_refused_with_a_place(

@@ -24,7 +24,7 @@ COMMANDS = (
     *("link Deploys Rollback", "unlink Deploys Rollback", "list", "status prefs"),
     *("project list", "reflect", "promote --path memory/MEMORY.md"),
     *("history", "undo", "import other", "export json", "export markdown pages"),
-    *("backup", "restore --dry-run", "audit", "config", "hook prompt", "version", "doctor"),
+    *("backup", "restore --dry-run", "audit", "config", "hook user-prompt", "version", "doctor"),
     *("clear prefs --yes", "remove ops --yes", "forget prefs editor --purge", "doctor --fix"),
 )
 FILES = (
@@ -181,14 +181,14 @@ def test_deeply_nested_lines_in_place_of_recalls_or_a_diary_are_left_out(
 ) -> None:
     shutil.copytree(place / "original", place / "shelf")
     (place / "shelf" / "recalls.jsonl").write_text(f"{NESTED}\n")
-    nuggets("hook", "prompt", stdin=PROMPT)
+    nuggets("hook", "user-prompt", stdin=PROMPT)
     diaries = list((place / "shelf" / "hooks" / "sessions").iterdir())
     for diary in diaries:
         diary.write_text(f'{NESTED}\n[1]\n"text"\n{diary.read_text()}')
 
     assert diaries
     assert nuggets("remember", "prefs", "shell", "fish").code == 0
-    assert nuggets("hook", "prompt", stdin=PROMPT).code == 0
+    assert nuggets("hook", "user-prompt", stdin=PROMPT).code == 0
     assert not (place / "shelf" / "hooks" / "log").exists()
 
 

@@ -45,7 +45,9 @@ def test_a_session_starts_with_what_matters_here_and_nothing_of_other_projects(
     with shelf_of(shelf_directory, other) as shelf:
         shelf.create_note("project", "Alien", "belongs elsewhere")
 
-    text = injected(hook("SessionStart", {"session_id": "s", "cwd": str(project)}, shelf_directory))
+    text = injected(
+        hook("session-start", {"session_id": "s", "cwd": str(project)}, shelf_directory)
+    )
 
     assert "JWT with RS256" in text
     assert "2-space indent" in text
@@ -96,7 +98,7 @@ def test_a_prompt_gets_what_memory_has_on_it_once_and_silence_otherwise(
     sent = {"session_id": "s", "cwd": str(project), "hook_event_name": "UserPromptSubmit"}
 
     def asked(prompt: str) -> str:
-        return injected(hook("UserPromptSubmit", {**sent, "prompt": prompt}, shelf_directory))
+        return injected(hook("user-prompt", {**sent, "prompt": prompt}, shelf_directory))
 
     first = asked("where does the auth middleware live?")
     again = asked("and the auth middleware, how is it tested?")
@@ -166,7 +168,7 @@ def test_what_enough_sessions_were_told_moves_into_the_memory_file_of_its_projec
             shelf.create_note("learnings", title, f"{title} are explained in docs/{title}.md")
         for session in ENOUGH_SESSIONS:
             sent = {"session_id": session, "cwd": str(project), "prompt": prompt}
-            assert title in injected(hook("UserPromptSubmit", sent, shelf_directory))
+            assert title in injected(hook("user-prompt", sent, shelf_directory))
     for project, (title, _) in said.items():
         with NuggetShelf(shelf_directory, project=str(project / ".git"), at_work=True) as shelf:
             shelf.promote(project / "MEMORY.md")
@@ -282,7 +284,7 @@ def test_files_touched_become_temporary_observations_of_this_project(
 
     def touched(tool: str, path: Path, cwd: Path) -> None:
         sent = {"cwd": str(cwd), "tool_name": tool, "tool_input": {"file_path": str(path)}}
-        answer = hook("PostToolUse", sent, shelf_directory)
+        answer = hook("post-tool", sent, shelf_directory)
         assert answer.stdout == b""
 
     touched("Read", project / "src" / "a.py", project)
@@ -293,7 +295,7 @@ def test_files_touched_become_temporary_observations_of_this_project(
 
     assert not (shelf_directory / "graph").exists()  # nothing was rewritten yet
 
-    hook("Stop", {"cwd": str(project)}, shelf_directory)
+    hook("stop", {"cwd": str(project)}, shelf_directory)
     notes = shelf_of(shelf_directory, project).list_notes(nugget="files")
     projects = {note.title: note.project for note in notes}
 
@@ -409,9 +411,9 @@ def test_a_path_is_kept_as_long_as_it_fits_a_title(shelf_directory: Path, projec
 def test_the_task_survives_a_compaction(shelf_directory: Path, project: Path) -> None:
     sent = {"session_id": "s", "cwd": str(project)}
     hook("user-prompt", {**sent, "prompt": "port the importer to asyncio"}, shelf_directory)
-    hook("PreCompact", {**sent, "trigger": "auto"}, shelf_directory)
+    hook("pre-compact", {**sent, "trigger": "auto"}, shelf_directory)
     hook("user-prompt", {**sent, "prompt": "and add tests for the importer"}, shelf_directory)
-    hook("PreCompact", {**sent, "trigger": "auto"}, shelf_directory)
+    hook("pre-compact", {**sent, "trigger": "auto"}, shelf_directory)
 
     after = injected(hook("session-start", {**sent, "source": "compact"}, shelf_directory))
     fresh = injected(hook("session-start", {**sent, "source": "startup"}, shelf_directory))

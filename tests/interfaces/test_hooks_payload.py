@@ -2,32 +2,6 @@ import pytest
 
 from nuggets.interfaces.hooks.host_payload import EVENTS, event_of, files_of
 
-SPELLINGS = {
-    "SessionStart": "session-start",
-    "sessionStart": "session-start",
-    "UserPromptSubmit": "user-prompt",
-    "BeforeAgent": "user-prompt",
-    "beforeSubmitPrompt": "user-prompt",
-    "PostToolUse": "post-tool",
-    "postToolUse": "post-tool",
-    "AfterTool": "post-tool",
-    "afterFileEdit": "post-tool",
-    "PreCompact": "pre-compact",
-    "preCompact": "pre-compact",
-    "PreCompress": "pre-compact",
-    "Stop": "stop",
-    "stop": "stop",
-    "AfterAgent": "stop",
-    "SessionEnd": "session-end",
-    "sessionEnd": "session-end",
-}
-
-
-@pytest.mark.parametrize(("spelled", "ours"), SPELLINGS.items())
-def test_every_host_may_spell_events_its_own_way(spelled: str, ours: str) -> None:
-    assert event_of(spelled, "", {}).name == ours
-    assert event_of("", "", {"hook_event_name": spelled}).name == ours
-
 
 @pytest.mark.parametrize("name", EVENTS)
 def test_our_own_names_are_understood(name: str) -> None:
@@ -49,7 +23,6 @@ def test_an_event_that_nobody_knows_is_none() -> None:
         ),
         ({"tool_name": "read_file", "tool_input": {"absolute_path": "/a"}}, [("/a", False)]),
         ({"tool_name": "write_file", "tool_input": {"file_path": "/a"}}, [("/a", True)]),
-        ({"hook_event_name": "afterFileEdit", "file_path": "/a"}, [("/a", True)]),
         (
             {
                 "tool_name": "apply_patch",
@@ -86,5 +59,5 @@ def test_what_other_hooks_put_into_a_prompt_is_not_the_person_speaking() -> None
     sent = {"prompt": f"{shown}</hook_context>\n\nhello <hook_context>more</hook_context>there"}
     cut = {"prompt": f"hello{shown}"}
 
-    assert event_of("BeforeAgent", "gemini", sent).prompt == "hello there"
-    assert event_of("BeforeAgent", "gemini", cut).prompt == "hello"
+    assert event_of("user-prompt", "gemini", sent).prompt == "hello there"
+    assert event_of("user-prompt", "gemini", cut).prompt == "hello"

@@ -69,7 +69,7 @@ def logged(shelf_directory: Path) -> str:
 
 
 def test_a_session_becomes_one_dated_note(home: Path, project: Path, shelf_directory: Path) -> None:
-    claude(home, project, shelf_directory).call("Stop")
+    claude(home, project, shelf_directory).call("stop")
 
     (note,) = notes_of(shelf_directory, project)
     assert note.title.startswith("2026-03-04 Migrate the orders table from integer ids to UUIDs")

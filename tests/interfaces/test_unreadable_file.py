@@ -88,7 +88,7 @@ def test_the_doctor_names_it_and_sets_it_aside(
 def test_hooks_still_inject(directory: Path, broken: Path) -> None:
     sent = {"session_id": "s", "cwd": str(directory), "prompt": "What is the test cmd here?"}
 
-    assert "make test" in injected(hook("UserPromptSubmit", sent, directory))
+    assert "make test" in injected(hook("user-prompt", sent, directory))
 
 
 def test_an_agent_recalls_and_can_tell_its_user(directory: Path, broken: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from nuggets.interfaces.connect.hosts import HOSTS, JsonItem, Setup
+from nuggets.interfaces.connect.hosts import HOSTS, ListItem, Setup
 from nuggets.interfaces.hooks.host_payload import event_of, files_of
 from nuggets.interfaces.mcp.server import TOOLS
 
@@ -186,7 +186,7 @@ def test_marketplaces_lead_to_plugins_that_are_there() -> None:
 def test_a_plugin_says_what_connect_would_write(host: str, name: str) -> None:
     wanted: dict[str, list[Any]] = {}
     for entry in HOSTS[host].entries(Setup("/", user=False, command=["nuggets"])):
-        if isinstance(entry, JsonItem):
+        if isinstance(entry, ListItem):
             wanted.setdefault(entry.path[-1], []).append(entry.value)
 
     assert read(name)["hooks"] == wanted
@@ -206,7 +206,7 @@ def test_only_tools_that_name_a_file_cost_a_process(
     host: str, fitting: list[str], other: list[str]
 ) -> None:
     entries = HOSTS[host].entries(Setup("/", user=False, command=["nuggets"]))
-    values = [entry.value for entry in entries if isinstance(entry, JsonItem)]
+    values = [entry.value for entry in entries if isinstance(entry, ListItem)]
     (matcher,) = (value["matcher"] for value in values if "post-tool" in json.dumps(value))
 
     assert all(re.search(matcher, tool) for tool in fitting)

@@ -45,7 +45,7 @@ def check_extra(extra: str, what: str) -> None:
 
 @command(
     "hook",
-    argument("event", help=f"{', '.join(EVENTS)}, or the host's own name for it"),
+    argument("event", help=", ".join(EVENTS)),
     argument("--host", default="", help="the calling host, if it cannot be detected"),
     argument("--why", action="store_true", help="say on standard error how a prompt was compared"),
     examples=('echo \'{"prompt": "where is auth?"}\' | nuggets hook user-prompt',),

@@ -16,28 +16,20 @@ _GEMINI_FILE_TOOLS = "^(read_file|write_file|replace)$"
 _GEMINI_COMPRESSION = "manual"  # "auto" comes at every turn, needed or not
 
 
-class JsonMember(NamedTuple):
-    """A value at a path in a JSON file."""
+class Value(NamedTuple):
+    """A value at a path in a file of JSON or TOML."""
 
     file: str
     path: tuple[str, ...]
     value: Any
 
 
-class JsonItem(NamedTuple):
+class ListItem(NamedTuple):
     """An item of a list at a path in a JSON file."""
 
     file: str
     path: tuple[str, ...]
     value: Any
-
-
-class TomlTable(NamedTuple):
-    """A table at a path in a TOML file."""
-
-    file: str
-    path: tuple[str, ...]
-    value: Mapping[str, Any]
 
 
 class WholeFile(NamedTuple):
@@ -75,7 +67,7 @@ class Setup(NamedTuple):
         return [*self.command, *words, *(["--dir", self.directory] if self.directory else [])]
 
 
-Entry = JsonMember | JsonItem | TomlTable | WholeFile
+Entry = Value | ListItem | WholeFile
 
 
 def is_own_server(server: Any) -> bool:
@@ -111,9 +103,9 @@ def _server_entry(setup: Setup) -> dict[str, Any]:
     return {"command": first, "args": rest}
 
 
-def _server(setup: Setup, file: str, key: str = "mcpServers", **more: str) -> JsonMember:
+def _server(setup: Setup, file: str, key: str = "mcpServers", **more: str) -> Value:
     """Our MCP server in a host's settings; `more`: what this host wants beside the command."""
-    return JsonMember(file, (key, "nuggets"), {**more, **_server_entry(setup)})
+    return Value(file, (key, "nuggets"), {**more, **_server_entry(setup)})
 
 
 def _hook_group(matcher: str, run: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,30 +138,30 @@ def _claude_code(setup: Setup) -> list[Entry]:
         run = {"type": "command", "command": shlex.join(setup.command_line("hook", name))}
         background = {"async": True} if name in _IN_BACKGROUND else {}
         group = _hook_group(matcher, {**run, **background, "timeout": seconds})
-        entries.append(JsonItem(settings, ("hooks", event), group))
+        entries.append(ListItem(settings, ("hooks", event), group))
     return entries
 
 
 def _codex(setup: Setup) -> list[Entry]:
     path = setup.path(".codex", "config.toml")
-    entries: list[Entry] = [TomlTable(path, ("mcp_servers", "nuggets"), _server_entry(setup))]
+    entries: list[Entry] = [Value(path, ("mcp_servers", "nuggets"), _server_entry(setup))]
     for event, name, matcher, seconds in _hooks(_CLAUDE_EVENTS, _CODEX_FILE_TOOLS):
         line = shlex.join(setup.command_line("hook", name, "--host", "codex"))
         run = {"type": "command", "command": line, "timeout": seconds}
         group = _hook_group(matcher, run)
-        entries.append(JsonItem(setup.path(".codex", "hooks.json"), ("hooks", event), group))
+        entries.append(ListItem(setup.path(".codex", "hooks.json"), ("hooks", event), group))
     return entries
 
 
 def _cursor(setup: Setup) -> list[Entry]:
     servers, hooks = (setup.path(".cursor", name) for name in ("mcp.json", "hooks.json"))
-    entries: list[Entry] = [_server(setup, servers), JsonMember(hooks, ("version",), 1)]
+    entries: list[Entry] = [_server(setup, servers), Value(hooks, ("version",), 1)]
     for event, name, matcher, seconds in _hooks(_CURSOR_EVENTS, _CURSOR_FILE_TOOLS):
         # the same line as for Claude Code: Cursor runs those hooks too, and drops duplicates
         line = shlex.join(setup.command_line("hook", name))
         entry: dict[str, Any] = {"command": line, "timeout": seconds}
         entry |= {"matcher": matcher} if matcher else {}
-        entries.append(JsonItem(hooks, ("hooks", event), entry))
+        entries.append(ListItem(hooks, ("hooks", event), entry))
     return entries
 
 
@@ -186,7 +178,7 @@ def _gemini(setup: Setup) -> list[Entry]:
             "command": shlex.join(setup.command_line("hook", name, "--host", "gemini")),
             "timeout": 1000 * seconds,  # milliseconds
         }
-        entries.append(JsonItem(settings, ("hooks", event), _hook_group(reasons, run)))
+        entries.append(ListItem(settings, ("hooks", event), _hook_group(reasons, run)))
     return entries
 
 
@@ -197,7 +189,7 @@ def _opencode(setup: Setup) -> list[Entry]:
     settings = jsonc_file if os.path.exists(jsonc_file) else os.path.join(folder, "opencode.json")
     server = {"type": "local", "command": setup.command_line("mcp"), "enabled": True}
     return [
-        JsonMember(settings, ("mcp", "nuggets"), server),
+        Value(settings, ("mcp", "nuggets"), server),
         WholeFile(
             os.path.join(plugins, "nuggets.ts"), "opencode/nuggets.ts", tuple(setup.command_line())
         ),

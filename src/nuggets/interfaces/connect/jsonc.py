@@ -92,6 +92,22 @@ def value_at(text: str, path: Sequence[str | int]) -> Any:
     return None if node is None else node.value
 
 
+def set_value(text: str, path: Sequence[str], value: Any) -> str:
+    """Set the value at a path; of an object each member, so that its others stay as they are."""
+    if not isinstance(value, dict) or not isinstance(value_at(text, path), dict):
+        return set_member(text, path, value)
+    for key, part in value.items():
+        text = set_member(text, (*path, key), part)
+    return text
+
+
+def remove_value(text: str, path: Sequence[str]) -> str:
+    """Remove a member, and the objects around it that are empty then."""
+    text = remove(text, path)
+    is_empty = len(path) > 1 and value_at(text, path[:-1]) == {}
+    return remove_value(text, path[:-1]) if is_empty else text
+
+
 def set_member(text: str, path: Sequence[str], value: Any) -> str:
     """Set the value at a path of keys; objects that are missing are created."""
     node = parse(text)

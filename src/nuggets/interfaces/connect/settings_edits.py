@@ -25,10 +25,9 @@ from nuggets.interfaces.connect import EditError, jsonc
 from nuggets.interfaces.connect.hosts import (
     HOSTS,
     Entry,
-    JsonItem,
-    JsonMember,
+    ListItem,
     Setup,
-    TomlTable,
+    Value,
     WholeFile,
     is_own_hook,
     is_own_server,
@@ -164,35 +163,28 @@ def _add_entries(text: str | None, entries: Sequence[Entry]) -> str:
     for entry in entries:
         if isinstance(entry, WholeFile):
             after = _set_command(read_packaged(entry.source), entry.command)
-        elif isinstance(entry, JsonItem):
+        elif isinstance(entry, ListItem):
             after = _set_hook(after, entry)
         else:
-            after = _set_value(after, entry)
+            _refuse_other_server(_find_server(after, entry))
+            after = _format(entry).set_value(after, entry.path, entry.value)
     return after
 
 
-def _set_value(text: str, entry: JsonMember | TomlTable) -> str:
-    """Set a value; our server keeps what its host or a person added to it."""
-    server = _find_server(text, entry)
-    _refuse_other_server(server)
-    if isinstance(entry, TomlTable):
+def _format(entry: Entry) -> Any:
+    """The module that edits files like this one."""
+    if entry.file.endswith(".toml"):
         from nuggets.interfaces.connect import toml
 
-        return toml.set_table(text, entry.path, entry.value)
-    if server is None:
-        return jsonc.set_member(text, entry.path, entry.value)
-    for key, value in entry.value.items():
-        text = jsonc.set_member(text, (*entry.path, key), value)
-    return text
+        return toml
+    return jsonc
 
 
-def _find_server(text: str, entry: JsonMember | TomlTable) -> Any:
+def _find_server(text: str, entry: Entry) -> Any:
     """The server called nuggets, where an entry is one; None if there is none."""
-    if isinstance(entry, TomlTable):
-        from nuggets.interfaces.connect import toml
-
-        return toml.value_at(text, entry.path)
-    return jsonc.value_at(text, entry.path) if entry.path[-1] == "nuggets" else None
+    if not isinstance(entry, Value) or entry.path[-1] != "nuggets":
+        return None
+    return _format(entry).value_at(text, entry.path)
 
 
 def _refuse_other_server(server: object) -> None:
@@ -207,7 +199,7 @@ def _refuse_other_server(server: object) -> None:
         )
 
 
-def _set_hook(text: str, entry: JsonItem) -> str:
+def _set_hook(text: str, entry: ListItem) -> str:
     """Exactly one hook of ours in the list; one that is up to date stays where it is."""
     own = [item for item in jsonc.value_at(text, entry.path) or () if is_own_hook(item)]
     if own == [entry.value]:
@@ -237,7 +229,7 @@ def _disconnect(
     after = _remove_entries(text, entries)
     if backup is not None and _add_entries(backup, entries) == text:
         return backup
-    if isinstance(entries[0], TomlTable):
+    if _format(entries[0]) is not jsonc:
         return after if after.strip() else None
     return None if jsonc.parse(after).value in _EMPTY_SETTINGS and backup is None else after
 
@@ -251,28 +243,12 @@ def has_entries(text: str, entries: Sequence[Entry]) -> bool:
 
 def _remove_entries(text: str, entries: Sequence[Entry]) -> str:
     for entry in entries:
-        if isinstance(entry, JsonItem):
+        if isinstance(entry, ListItem):
             before, text = text, _remove_own_hooks(text, entry.path)
             if text != before and jsonc.value_at(text, entry.path) == []:
-                text = _remove_member(text, entry.path)
-        elif not isinstance(entry, WholeFile) and is_own_server(_find_server(text, entry)):
-            text = _remove_server(text, entry)
-    return text
-
-
-def _remove_server(text: str, entry: JsonMember | TomlTable) -> str:
-    if isinstance(entry, JsonMember):
-        return _remove_member(text, entry.path)
-    from nuggets.interfaces.connect import toml
-
-    return toml.remove_table(text, entry.path)
-
-
-def _remove_member(text: str, path: tuple[str, ...]) -> str:
-    """Remove a member, and the objects around it that are empty then."""
-    text = jsonc.remove(text, path)
-    if len(path) > 1 and jsonc.value_at(text, path[:-1]) == {}:
-        return _remove_member(text, path[:-1])
+                text = jsonc.remove_value(text, entry.path)
+        elif isinstance(entry, Value) and is_own_server(_find_server(text, entry)):
+            text = _format(entry).remove_value(text, entry.path)
     return text
 
 
@@ -349,8 +325,8 @@ def connected_files(host: str, scope: str) -> dict[str, str]:
 def _find_program(text: str, entries: Sequence[Entry]) -> str:
     """What our server in a file is started with; "" if it has none."""
     for entry in entries:
-        server = _find_server(text, entry) if isinstance(entry, JsonMember | TomlTable) else None
-        if server is not None and is_own_server(server):
+        server = _find_server(text, entry)
+        if is_own_server(server):
             command = server["command"]
             return str(command[0] if isinstance(command, list) else command)
     return ""

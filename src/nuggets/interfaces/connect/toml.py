@@ -18,7 +18,7 @@ from nuggets.interfaces.connect import EditError
 _BYTE_ORDER_MARK = "\ufeff"
 
 
-def set_table(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str:
+def set_value(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str:
     """Set values in the table at a path, which keeps its others; if there is none, append one."""
     content = text.removeprefix(_BYTE_ORDER_MARK)
     before = _load(content)
@@ -43,7 +43,7 @@ def set_table(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str:
     return text.removesuffix(content) + after
 
 
-def remove_table(text: str, path: Sequence[str]) -> str:
+def remove_value(text: str, path: Sequence[str]) -> str:
     """Remove the table at a path, with everything in it."""
     content = text.removeprefix(_BYTE_ORDER_MARK)
     before = _load(content)

@@ -12,36 +12,13 @@ from nuggets.named_tuple import NamedTuple
 PROMPT_CHARACTERS = 20_000  # read of a prompt: injected context may stand before the person's words
 EVENTS = ("session-start", "user-prompt", "post-tool", "pre-compact", "stop", "session-end")
 
-_SPELLINGS = {  # lower-case letters only; the hosts that use it
-    "sessionstart": "session-start",  # Claude Code, Codex, Gemini, Cursor
-    "sessioncreated": "session-start",  # opencode
-    "userprompt": "user-prompt",
-    "userpromptsubmit": "user-prompt",  # Claude Code, Codex
-    "beforeagent": "user-prompt",  # Gemini
-    "beforesubmitprompt": "user-prompt",  # Cursor
-    "posttool": "post-tool",
-    "posttooluse": "post-tool",  # Claude Code, Codex, Cursor
-    "aftertool": "post-tool",  # Gemini
-    "afterfileedit": "post-tool",  # Cursor
-    "toolexecuteafter": "post-tool",  # opencode
-    "precompact": "pre-compact",  # Claude Code, Codex, Cursor
-    "precompress": "pre-compact",  # Gemini
-    "stop": "stop",  # Claude Code, Codex, Cursor
-    "afteragent": "stop",  # Gemini
-    "sessionidle": "stop",  # opencode
-    "sessionend": "session-end",  # Claude Code, Gemini, Cursor
-}
-HOST_NAMES = {  # event -> its name in the answer, if the host did not send one
-    "session-start": "SessionStart",
-    "user-prompt": "UserPromptSubmit",
-}
 _CONTEXT, _CONTEXT_END = "<hook_context>", "</hook_context>"
 _MOVED = "*** Move to: "  # after the name that the file had
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "target_file", "path")
 _READERS = frozenset(("read", "readfile", "readmanyfiles", "view"))
 _WRITERS = frozenset(
     ("edit", "multiedit", "write", "writefile", "notebookedit", "replace", "editfile", "strreplace")
-) | {"searchreplace", "applypatch", "create", "afterfileedit"}
+) | {"searchreplace", "applypatch", "create"}
 
 
 class Event(NamedTuple):
@@ -73,21 +50,17 @@ def is_command(prompt: str) -> bool:
 
 def event_of(argument: str, host: str, sent: Mapping[str, Any]) -> Event:
     """The event of a call; fields of wrong types are ignored."""
-    spelled = _text(sent, "hook_event_name", "hookEventName")
     tool_input = sent.get("tool_input", sent.get("toolInput"))
-    if not isinstance(tool_input, Mapping):  # some events carry the file on the top level
-        tool_input = {name: sent[name] for name in _PATHS if name in sent}
     return Event(
-        _event_name(argument) or _event_name(spelled),
+        argument if argument in EVENTS else "",
         host,
-        spelled,
+        _text(sent, "hook_event_name", "hookEventName"),
         _text(sent, "session_id", "conversation_id", "sessionID", "sessionId"),
         _text(sent, "cwd", "directory") or _first_root(sent) or os.getcwd(),
         _own_words(_text(sent, "prompt", "user_prompt", "message")),
         _text(sent, "source", "trigger", "reason"),
-        _text(sent, "tool_name", "toolName")
-        or (spelled if _event_name(spelled) == "post-tool" else ""),
-        tool_input,
+        _text(sent, "tool_name", "toolName"),
+        tool_input if isinstance(tool_input, Mapping) else {},
         _text(sent, "transcript_path", "transcriptPath"),
         tuple(messages) if isinstance(messages := sent.get("messages"), list) else (),
         _text(sent, "last_assistant_message", "prompt_response"),
@@ -125,10 +98,6 @@ def _patched_files(tool_input: Mapping[str, Any]) -> list[str]:
         if line.startswith(("*** Update File: ", "*** Add File: ", _MOVED)):
             paths.append(line.split(": ", 1)[1])
     return paths
-
-
-def _event_name(spelled: str) -> str:
-    return _SPELLINGS.get(_letters(spelled), "")
 
 
 def _letters(name: str) -> str:

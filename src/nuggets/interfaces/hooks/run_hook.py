@@ -17,13 +17,13 @@ from nuggets.filesystem.hook_files import (
 )
 from nuggets.filesystem.shelf_location import default_location, is_server, parse_server_url
 from nuggets.interfaces.hooks import deadline_seconds
-from nuggets.interfaces.hooks.host_payload import HOST_NAMES, PROMPT_CHARACTERS, Event, event_of
+from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event, event_of
 from nuggets.interfaces.prompt_quoting import CAMEL_CASE_HOSTS, name_tools
 
 if TYPE_CHECKING:
     from nuggets.interfaces.hooks.orders import WaitingOrder
+    from nuggets.interfaces.hooks.prompt_answer import Say
 
-PIECE_BYTES = 1 << 16  # as much as a pipe holds on Linux
 WAITING = "Nuggets: waiting: memory is busy. It is kept with the next prompt or command."
 FULL = "Nuggets: the disk is full. Nothing can be kept until there is room; see `nuggets doctor`."
 
@@ -33,8 +33,7 @@ def main(argv: Sequence[str]) -> int:
     call = _Call(argv)
     try:
         call.set_deadline()
-        call.read_stdin()
-        call.answer()
+        call.answer(_read_stdin())
     except Exception as problem:
         call.print_held()
         log_problem(call.directory, f"hook {call.name[:40]}", problem)
@@ -43,33 +42,45 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
+def _read_stdin() -> bytes:
+    """What the host sends."""
+    return b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
+
+
 class _Call:
-    """One call of a hook: what the host sends, and the answer that is printed if time runs out."""
+    """One call of a hook: prints the answer, or what is held if time runs out before."""
 
     def __init__(self, argv: Sequence[str]) -> None:
         words, options = _split(argv)
         self.name = words[0] if words else ""
         self.directory = options.get("--dir") or default_location(os.environ)
         self._host = options.get("--host", "")
-        self._payload: list[bytes] = []  # as far as it is read; empty once it was taken in
-        self._held: list[bytes] = []
+        self._event = event_of(self.name, self._host, {})
+        self._held = b""
 
-    def read_stdin(self) -> None:
-        """Read what the host sends, piece by piece."""
-        if sys.stdin is None or sys.stdin.isatty():
-            return
-        stream: Any = sys.stdin.buffer  # typed without `read1`, which it has
-        while piece := stream.read1(PIECE_BYTES):
-            self._payload.append(piece)
+    def __call__(self, context: str, message: str = "") -> None:
+        self._held = b""
+        _print(self._encode(context, message))
 
-    def answer(self) -> None:
+    def hold(self, context: str, message: str) -> None:
+        self._held = self._encode(context, message)
+
+    def print_held(self) -> None:
+        _print(self._held)
+
+    def _encode(self, context: str, message: str) -> bytes:
+        shape = _shape(self._event, _name_tools(context, self._event.host), message)
+        return json.dumps(shape, ensure_ascii=False).encode(errors="replace") if shape else b""
+
+    def answer(self, sent: bytes) -> None:
         """Print the answer for the host, as JSON in its form, or nothing."""
-        event, printer, left = self._take_in()
+        left = self._take_in(sent)
+        event = self._event
         if not event.name:
             return
         if is_server(self.directory) and event.name in ("post-tool", "user-prompt"):
             if event.name == "user-prompt":
-                _ask_server(event, self.directory, printer, left)
+                _ask_server(event, self.directory, self, left)
             return  # which files an agent touched is no memory of a team
         if event.name == "post-tool":
             from nuggets.interfaces.hooks.observed_files import append_files
@@ -79,38 +90,36 @@ class _Call:
         from nuggets.interfaces.hooks.event_handlers import handle_event
 
         try:
-            handle_event(event, self.directory, printer, left)
+            handle_event(event, self.directory, self, left)
         except Exception as problem:
             if _is_disk_full(problem):
-                printer("", "\n".join([FULL, *[WAITING for one in left[:1] if one.path]]))
+                self("", "\n".join([FULL, *[WAITING for one in left[:1] if one.path]]))
             elif any(not one.path and not one.order.refusal for one in left):
-                printer("", f"Nuggets: not kept: {problem}")
+                self("", f"Nuggets: not kept: {problem}")
             raise
 
-    def _take_in(self) -> "tuple[Event, _Printer, list[WaitingOrder]]":
-        """The event, how it is answered, and the orders in it. Whatever is late: these are written
-        down, and said to wait, before the deadline may end the process."""
+    def _take_in(self, sent: bytes) -> "list[WaitingOrder]":
+        """The orders of the event: written down, and said to wait, before the deadline may end the
+        process."""
         import signal
 
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
         try:
-            raw = b"".join(self._payload)
-            sent = json.loads(raw) if raw.strip() else {}
-            if not isinstance(sent, Mapping):
-                sent = {}
-            event = event_of(self.name, self._host or _find_host(sent), sent)
-            printer = _Printer(event, self._held)
+            payload = json.loads(sent) if sent.strip() else {}
+            if not isinstance(payload, Mapping):
+                payload = {}
+            self._event = event_of(self.name, self._host or _find_host(payload), payload)
             left: list[WaitingOrder] = []
-            if event.name == "user-prompt":  # before memory is opened, which may be busy or slow
+            if self._event.name == "user-prompt":  # before memory is opened, which may be busy
                 from nuggets.interfaces.hooks.orders import leave_orders, read_orders
 
-                left = leave_orders(self.directory, read_orders(event.prompt), event.folder)
+                orders = read_orders(self._event.prompt)
+                left = leave_orders(self.directory, orders, self._event.folder)
             if any(one.path for one in left):
-                printer.hold("", WAITING)
+                self.hold("", WAITING)
         finally:
-            self._payload.clear()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
-        return event, printer, left
+        return left
 
     def set_deadline(self) -> None:
         """End the process when time is up; every write here survives a kill."""
@@ -120,25 +129,9 @@ class _Call:
         signal.setitimer(signal.ITIMER_REAL, deadline_seconds())
 
     def _end_process(self, *_: object) -> None:
-        with suppress(Exception):  # the payload is not whole
-            self._read_what_is_there()
-            if self._payload:
-                self._take_in()
         self.print_held()
         count_miss(self.directory, self.name)
         os._exit(0)
-
-    def _read_what_is_there(self) -> None:
-        """Read on without waiting, because time is up."""
-        import select
-
-        with suppress(OSError):
-            while select.select([0], [], [], 0)[0] and (piece := os.read(0, PIECE_BYTES)):
-                self._payload.append(piece)
-
-    def print_held(self) -> None:
-        for line in self._held:
-            _print(line)
 
 
 def _is_disk_full(problem: BaseException | None) -> bool:
@@ -149,25 +142,6 @@ def _is_disk_full(problem: BaseException | None) -> bool:
             break
         problem = problem.__cause__ or problem.__context__
     return problem is not None
-
-
-class _Printer:
-    """Prints the answer of a hook."""
-
-    def __init__(self, event: Event, held: list[bytes]) -> None:
-        self._event = event
-        self._held = held
-
-    def __call__(self, context: str, message: str = "") -> None:
-        self._held.clear()
-        _print(self._encode(context, message))
-
-    def hold(self, context: str, message: str) -> None:
-        self._held[:] = [self._encode(context, message)]
-
-    def _encode(self, context: str, message: str) -> bytes:
-        shape = _shape(self._event, _name_tools(context, self._event.host), message)
-        return json.dumps(shape, ensure_ascii=False).encode(errors="replace") if shape else b""
 
 
 def _name_tools(context: str, host: str) -> str:
@@ -186,8 +160,8 @@ def _shape(event: Event, context: str, message: str) -> dict[str, Any]:
         return {"continue": True, "additional_context": context} if context else {}
     shape: dict[str, Any] = {"systemMessage": message} if message else {}
     if context:
-        name = event.spelled or HOST_NAMES[event.name]
-        shape["hookSpecificOutput"] = {"hookEventName": name, "additionalContext": context}
+        told = {"hookEventName": event.spelled, "additionalContext": context}
+        shape["hookSpecificOutput"] = told
     return shape
 
 
@@ -233,7 +207,7 @@ ENTRIES = 200  # of the diary, the last ones: ours, prompts of a long day
 _SENT = ("prompt", "shown", "at", "forgotten")  # of an entry
 
 
-def _ask_server(event: Event, url: str, say: _Printer, left: "Sequence[WaitingOrder]") -> None:
+def _ask_server(event: Event, url: str, say: "Say", left: "Sequence[WaitingOrder]") -> None:
     """Ask, print the answer, and write the diary; `left`: orders that the server now obeys."""
     from nuggets.interfaces.hooks.orders import settle
     from nuggets.interfaces.hooks.shown_memories import append_entry, read_diary, where_it_is

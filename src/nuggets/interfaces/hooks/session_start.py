@@ -11,13 +11,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice, takewhile
-from math import log
 from typing import TYPE_CHECKING
 
 from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.visibility import is_observed
 from nuggets.errors import NuggetsError
+from nuggets.interfaces.hooks.help_probability import judge, read_prompt
 from nuggets.interfaces.hooks.orders import has_sign_of_rule
 from nuggets.interfaces.hooks.shown_memories import (
     caveats_in_time,
@@ -26,8 +26,7 @@ from nuggets.interfaces.hooks.shown_memories import (
     session_lines,
     title_part,
 )
-from nuggets.language.text import estimate_tokens, first_words, one_line, tokens, visible
-from nuggets.language.word_lists import conversation_words
+from nuggets.language.text import estimate_tokens, one_line, tokens, visible
 
 if TYPE_CHECKING:
     from nuggets.maintenance.promotion import MemoryFileText
@@ -48,11 +47,7 @@ TITLE_CHARACTERS = 60  # of a memory of which only the title is told
 MOST_TITLES = 200  # more do not fit
 CHANGED = 5  # memories since the last session: more is a list that nobody reads
 RECENT_FILES = 10  # on one line
-# Bounds of the time: each word of the work is looked for in each memory.
-WORK_WORDS = 100
-WORK_CHARACTERS = 400  # of a memory
-WEAK_SCORE = 0.2  # of the best score: less is one common word
-SHORTEST_WORD = 4  # of ASCII letters: a shorter one begins too many words
+NO_WORD_SHARED = 0.06  # the probability that a memory helps which shares no word is .049
 # a program and what it is given, such as "make check" or "yarn vitest run --project store"
 LONGEST_COMMAND = 200  # characters: ours; whatever is longer is no line that one types
 _COMMAND = re.compile(r"[a-z][a-z0-9_.-]*(?: [a-z0-9_:./=-]+){1,3}(?: --?[a-z].*)?$", re.ASCII)
@@ -191,34 +186,11 @@ def _recent_files(notes: Iterable[MemoryNote]) -> list[str]:
 
 
 def _rank_by_work(notes: Sequence[MemoryNote], work: str) -> list[MemoryNote]:
-    """Those of the notes that share a telling word with the work, most and rarest words first.
-
-    A word also counts where it begins a longer one: "mail" is in "mailbox".
-    """
-    texts = {
-        note.id: " " + " ".join(tokens(f"{note.title} {note.content[:WORK_CHARACTERS]}")).casefold()
-        for note in notes
-    }
-    scores: dict[str, float] = {}
-    for word in _telling_words(work):
-        start = f" {word}" if word.isascii() else word  # other scripts may have no blanks
-        sharing = [note_id for note_id, text in texts.items() if start in text]
-        for note_id in sharing:
-            scores[note_id] = scores.get(note_id, 0.0) + log(len(texts) / len(sharing))
-    best = max(scores.values(), default=0.0)
-    fitting = [note for note in notes if scores.get(note.id, 0.0) > WEAK_SCORE * best]
-    return sorted(fitting, key=lambda note: scores[note.id], reverse=True)
-
-
-def _telling_words(work: str) -> set[str]:
-    idle = conversation_words()
-    return {
-        word.rstrip("s") if word.isascii() else word
-        for word in first_words(work, WORK_WORDS)
-        if word not in idle
-        and not word.isdigit()
-        and (len(word) >= SHORTEST_WORD or not word.isascii())
-    }
+    """Those of the notes that share a telling word with the work, by how probably they help with
+    it. Parts of names and paths are words, too."""
+    judged = judge(read_prompt(" ".join(tokens(work))), notes)
+    fitting = [one for one in judged if one.probability > NO_WORD_SHARED]
+    return [one.note for one in sorted(fitting, key=lambda one: -one.probability)]
 
 
 def _weight(note: MemoryNote, promote_after: int) -> tuple[bool, bool, int, str]:

@@ -41,14 +41,10 @@ _RELATION = re.compile(r"[ \t]{0,80}[-*+] ([^\[\]]{1,80})$")
 
 def read_folder(folder: str, found: Records) -> None:
     """Every Markdown file below a folder; instruction files are read bullet by bullet."""
-    vault = _Vault(found)
-    waiting = [file.path for file in files_below(folder, ENDINGS, found)]
-    waiting.sort(key=lambda name: os.path.basename(name) in _LISTINGS)  # these last
-    is_bundle = False
-    for name in waiting:
-        if os.path.basename(name) in _LISTINGS and (vault.is_typed or _says_bundle(folder)):
-            is_bundle = True
-            break
+    vault, is_bundle = _Vault(found), _is_bundle(folder)
+    for name in (file.path for file in files_below(folder, ENDINGS, found)):
+        if is_bundle and os.path.basename(name) in _LISTINGS:
+            continue
         try:
             file = read_file(os.path.join(folder, name))
             if is_instruction_file(name):
@@ -64,8 +60,8 @@ def read_folder(folder: str, found: Records) -> None:
     vault.add_notes()
 
 
-def _says_bundle(folder: str) -> bool:
-    """Does its index say that it is a bundle? Then a concept without a type is only a mistake."""
+def _is_bundle(folder: str) -> bool:
+    """Does its index say that it is a bundle of the Open Knowledge Format?"""
     try:
         index = read_file(os.path.join(folder, "index.md")).text("index.md")
     except NuggetsError:
@@ -89,7 +85,6 @@ class _Vault:
         self._ids: dict[str, str] = {}  # by whatever a link may call it
         self._files: list[tuple[str, NoteFile]] = []
         self.form = "a folder of Markdown"
-        self.is_typed = False  # has every file a type, as the Open Knowledge Format wants it?
 
     def add(self, name: str, file: ReadFile) -> None:
         front, body = split_front_matter(file.text(name))
@@ -102,8 +97,6 @@ class _Vault:
             if len(codec.dumps(note.fields.get(KEPT, {}))) > CONTENT_BYTES:
                 self._found.problems.append(f"{name}: its front matter is too large, and left out")
                 del note.fields[KEPT]
-        has_type = isinstance(front.get("type"), str) and bool(front["type"])
-        self.is_typed = has_type and (self.is_typed or not self._files)
         names = (stem.rpartition("/")[2], note.fields.get("title", ""), front.get("permalink", ""))
         for called in (*names, *list_of(front.get("aliases"))):
             self._ids.setdefault(fold_case(str(called)), note.fields["id"])

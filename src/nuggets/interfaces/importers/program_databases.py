@@ -17,7 +17,7 @@ from nuggets.errors import InvalidInput
 from nuggets.filesystem.hook_files import purge_time
 from nuggets.interfaces.hooks.transcript_formats import objects_of, texts_of
 from nuggets.interfaces.hooks.transcript_reader import read_sent_transcript
-from nuggets.interfaces.importers import Json, Records, make_note, moment, parse_json, read_memory
+from nuggets.interfaces.importers import Json, Records, moment, parse_json, read_memory
 from nuggets.interfaces.importers.past_sessions import add_record, add_session
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.session_note_text import title_of
@@ -126,25 +126,13 @@ _TOLD = {  # what a summary tells, and as what
 
 def _read_claude_mem(tables: Tables, at: str, found: Records) -> None:
     for row in tables.rows("observations", texts=("title", *_TEXTS)):
-        _add_observation(row, at, found)
+        texts = [str(row[name]) for name in _TEXTS if row.get(name)]
+        texts += [f"- {item}" for item in json_list(row.get("facts"))]
+        named = {"content": "\n".join(texts), "category": row.get("project")}
+        named["tags"] = [row.get("type") or "", *json_list(row.get("concepts"))]
+        _add_memory({**row, **named}, f"claude-mem {row['id']} {row.get('created_at')}", at, found)
     for row in tables.rows("session_summaries", texts=_TOLD):
         _add_summary(row, at, found)
-
-
-def _add_observation(row: Row, at: str, found: Records) -> None:
-    """The same id of an observation gets the same note."""
-    texts = [str(row[name]) for name in _TEXTS if row.get(name)]
-    texts += [f"- {item}" for item in json_list(row.get("facts"))]
-    note = make_note(
-        found.nugget,
-        str(row["title"] or ""),
-        "\n".join(texts),
-        identity=f"claude-mem {row['id']} {row.get('created_at')}",
-        at=at,
-        changed=row.get("created_at"),
-        tags=[row.get("type") or "", row.get("project") or "", *json_list(row.get("concepts"))],
-    )
-    found.add(note, f"observation {row['id']}")
 
 
 def _add_summary(row: Row, at: str, found: Records) -> None:
