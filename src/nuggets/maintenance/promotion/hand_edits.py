@@ -126,9 +126,9 @@ def _join_wrapped(text: str, written: WrittenEntries, known: Container[str]) -> 
     return lines
 
 
-def mentions_notes(text: str, versions: Sequence[MemoryNote], written: WrittenEntries) -> bool:
+def mentions_notes(lines: Iterable[Line], versions: Sequence[MemoryNote]) -> bool:
     """Whether a line of someone else has the title or the content of a version of a note."""
-    other_text = "\n".join(line.text for line in entry_lines(text, written) if not line.owner)
+    other_text = "\n".join(line.text for line in lines if not line.owner)
     contents = (entry_text(line_for(note)).content.removesuffix(ELLIPSIS) for note in versions)
     telling = [content for content in contents if len(content) >= TELLING_CHARACTERS]
     return any(words in other_text for words in (*map(title_of, versions), *telling))
