@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterable, Mapping
@@ -278,20 +279,21 @@ def free_name(prefix: str) -> str:
     return f"{prefix}{number}"
 
 
+# Of a writer, or of a file that SQLite made beside it. Compiled when it is asked for: cold commands
+# do not.
+_LEFTOVER = r".*\.([0-9a-f]+)-[0-9a-f]*\.tmp(?:-copy|-wal|-shm|-journal)*"
+
+
 def is_leftover(name: str) -> bool:
-    """Is this the name of a temporary file of a writer, or of a file that SQLite made beside it?"""
-    for suffix in ("-copy", "-wal", "-shm", "-journal"):
-        name = name.removesuffix(suffix)
-    stem, _, tail = name.rpartition(".")
-    pid, dash, moment = stem.rpartition(".")[2].partition("-")
-    is_hex = all(character in "0123456789abcdef" for character in pid + moment)
-    return tail == "tmp" and bool(pid and dash) and is_hex
+    """Is this the name of a temporary file?"""
+    return re.fullmatch(_LEFTOVER, name, re.DOTALL) is not None
 
 
 def has_living_writer(name: str) -> bool:
     """Is the process alive that writes the temporary file of this name?"""
-    process = int(name.partition(".tmp")[0].rpartition(".")[2].partition("-")[0], 16)
-    if process == os.getpid():
+    match = re.fullmatch(_LEFTOVER, name, re.DOTALL)
+    process = int(match[1], 16) if match else 0
+    if process in (0, os.getpid()):
         return False  # one with the same id is gone
     try:
         os.kill(process, 0)  # signal 0 only checks that the process exists

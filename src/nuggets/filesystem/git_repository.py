@@ -8,8 +8,11 @@ from functools import lru_cache
 from nuggets.domain.records import Anchor
 from nuggets.errors import StoreError
 from nuggets.filesystem.anchors import is_gone
-from nuggets.filesystem.atomic_files import read_beginning
-from nuggets.filesystem.current_project import git_directory, repository_stamp
+from nuggets.filesystem.atomic_files import read_beginning, write_private_file
+from nuggets.filesystem.current_project import (
+    git_directory,
+    repository_stamp,
+)
 from nuggets.filesystem.hook_files import hook_path
 from nuggets.filesystem.processes import CONFIG_BYTES, GIT_SECONDS, run_git
 from nuggets.named_tuple import NamedTuple
@@ -76,25 +79,21 @@ def normalize_remote(url: str) -> str:
 def _cached_root(location: str, stamp: str, shelf_url: str) -> str:
     import hashlib
     import json
+    import time
 
     digest = hashlib.sha1(location.encode(errors="replace"), usedforsecurity=False).hexdigest()
     path = hook_path(shelf_url, "repositories", digest)
-    with suppress(ValueError, TypeError, RecursionError):
+    with suppress(OSError, ValueError, TypeError, RecursionError):
         cached_location, cached_stamp, root = json.loads(read_beginning(path, 16 * 1024))
-        if (cached_location, cached_stamp) == (location, stamp) and (root or _is_recent(path)):
+        is_recent = time.time() - os.stat(path).st_mtime < ASK_AGAIN_SECONDS
+        if (cached_location, cached_stamp) == (location, stamp) and (root or is_recent):
             return str(root)
     root = _ask_git_for_root(location)
     if path:
-        _write(path, json.dumps([location, stamp, root]))
+        with suppress(OSError, StoreError):  # git is asked again
+            text = json.dumps([location, stamp, root])
+            write_private_file(path, text.encode(errors="replace"), durable=False)
     return root
-
-
-def _is_recent(path: str) -> bool:
-    import time
-
-    with suppress(OSError):
-        return time.time() - os.stat(path).st_mtime < ASK_AGAIN_SECONDS
-    return False
 
 
 def _ask_git_for_root(location: str) -> str:
@@ -121,20 +120,10 @@ def _read_remote(location: str) -> str:
     return normalize_remote(remotes.get("origin", ""))
 
 
-def _write(path: str, text: str) -> None:
-    from nuggets.filesystem.atomic_files import private_directory, replace_file
-
-    with suppress(OSError, StoreError):  # git is asked again
-        private_directory(os.path.dirname(path))
-        replace_file(path, [text.encode(errors="replace")], durable=False)
-
-
 # --- files that were moved --------------------------------------------------------------------
 
 # Found by the renames that git recorded. Starts git, so it is asked only if a file is gone.
-MOST_COMMITS = (
-    2000  # of a large repository that are looked at; what was moved before is told as gone
-)
+MOST_COMMITS = 2000  # that are looked at; what was moved before is told as gone
 
 
 def find_moved(

@@ -21,7 +21,7 @@ from nuggets.filesystem.atomic_files import (
     private_directory,
     read_beginning,
     read_if_plain,
-    replace_file,
+    write_private_file,
 )
 from nuggets.filesystem.shelf_location import directory_of
 
@@ -131,8 +131,7 @@ def record_session(directory: str, host_process: int, session: str) -> None:
         return
     path = hook_path(directory, "hosts", str(host_process))
     with suppress(OSError, StoreError):
-        private_directory(os.path.dirname(path))
-        replace_file(path, [session.encode(errors="replace")], durable=False)
+        write_private_file(path, session.encode(errors="replace"), durable=False)
 
 
 def recorded_session(directory: str, host_process: int) -> str:

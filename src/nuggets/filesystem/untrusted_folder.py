@@ -19,12 +19,11 @@ from nuggets.filesystem.atomic_files import (
     NEW_FILE,
     is_leftover,
     open_plain,
-    private_directory,
     read_if_plain,
-    replace_file,
     sync,
     temporary_path,
     write_all,
+    write_private_file,
 )
 from nuggets.named_tuple import NamedTuple
 
@@ -208,8 +207,7 @@ def read_register(path: str) -> Json:
 def save_register(path: str, shape: Json) -> None:
     text = codec.dumps(shape).encode(errors="replace")
     if text != read_if_plain(path):
-        private_directory(os.path.dirname(path))
-        replace_file(path, [text], durable=True)
+        write_private_file(path, text, durable=True)
 
 
 def check_place(folder: str, directory: str) -> None:

@@ -291,35 +291,26 @@ _COMMENT = re.compile(r" {0,3}<!--")
 _OTHER_HTML = re.compile(r" {0,3}<[A-Za-z/?!]")  # ends with an empty line
 
 
-class Heading(NamedTuple):
-    at: int  # its line
-    level: int
-    name: str
+class Markup(NamedTuple):
+    """What a line is."""
+
+    is_plain: bool = True  # not in code, a comment or other HTML
+    is_open: bool = False  # in a block that nothing closes
+    level: int = 0  # of a heading
+    name: str = ""  # of a heading
 
 
-class Structure(NamedTuple):
-    """The Markdown structure of some lines."""
-
-    plain: list[bool]  # False: inside code, a comment or other HTML
-    headings: list[Heading]
-    open_from: int | None  # the line where an unclosed block begins
-
-
-def structure(lines: Sequence[str]) -> Structure:
-    plain: list[bool] = []
-    headings: list[Heading] = []
-    while len(plain) < len(lines):
-        at = len(plain)
+def structure(lines: Sequence[str]) -> list[Markup]:
+    markup: list[Markup] = []
+    while len(markup) < len(lines):
+        at = len(markup)
         end, is_closed = _block_end(lines, at)
-        plain += [False] * (end - at)
-        if not is_closed:
-            return Structure(plain, headings, at)
+        markup += [Markup(is_plain=False, is_open=not is_closed)] * (end - at)
         if end == at:
-            plain.append(True)
             heading = _HEADING.match(lines[at].removeprefix("\ufeff"))
-            if heading:
-                headings.append(Heading(at, len(heading[1]), heading[2].strip(" \t#")))
-    return Structure(plain, headings, None)
+            named = (len(heading[1]), heading[2].strip(" \t#")) if heading else ()
+            markup.append(Markup(True, False, *named))
+    return markup
 
 
 def _block_end(lines: Sequence[str], at: int) -> tuple[int, bool]:

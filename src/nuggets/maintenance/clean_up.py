@@ -3,10 +3,10 @@
 When it is due is in the package above, what a pass changes in `reflection/`.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
-from typing import Literal, TypeVar
+from typing import Literal
 
 from nuggets.domain import codec, credentials, times
 from nuggets.domain.limits import check_count
@@ -120,7 +120,6 @@ def _never_recalled(notes: Iterable[MemoryNote], now: str) -> Iterator[Finding]:
 
 # --- passes and repairs ---------------------------------------------------------------------------
 
-T = TypeVar("T")
 PlannedPass = tuple[dict[str, MemoryNote], Changes, ReflectionResult]  # from these notes
 
 
@@ -136,23 +135,25 @@ class CleanUp:
         """One clean-up pass."""
         if dry_run:
             return self._plan(nugget, limit)[2]
-        return self._write_pass(nugget, limit, lambda changes, result: (changes, result))
+        return self._write_pass(nugget, limit)[0]
 
     def _write_pass(
-        self,
-        nugget: str | None,
-        limit: int | None,
-        finish: Callable[[Changes, ReflectionResult], Decision[T]],
-    ) -> T:
-        """Plan a pass without the lock, and write what `finish` makes of the part that still holds:
-        others may have changed or recalled some notes meanwhile."""
+        self, nugget: str | None = None, limit: int | None = None, day: str = ""
+    ) -> tuple[ReflectionResult, DailyRun | None]:
+        """Plan a pass without the lock, and write the part that still holds: others may have
+        changed or recalled some notes meanwhile. `day`: whose run it is; one has only one."""
         self._transactions.store.count_waiting_recalls()
-        planned = self._plan(nugget, limit)
+        found, planned, expected = self._plan(nugget, limit)
 
-        def decide() -> Decision[T]:
-            found, changes, result = planned
-            current = self._transactions.state.notes.many(note.id for note in changes.put)
-            return finish(*reflection.part_that_holds(found, current, changes, result))
+        def decide() -> Decision[tuple[ReflectionResult, DailyRun | None]]:
+            last = self.last_run()
+            if last is not None and last.date == day:
+                return Changes(), (expected, None)
+            current = self._transactions.state.notes.many(note.id for note in planned.put)
+            changes, result = reflection.part_that_holds(found, current, planned, expected)
+            run = DailyRun(day, result)
+            marks = {RUN_MARK: codec.to_json(run)} if day else {}
+            return changes._replace(marks=marks), (result, run)
 
         return self._transactions.update("reflect", self._context.client, decide)
 
@@ -171,15 +172,7 @@ class CleanUp:
         if not self._context.settings["reflection_daily"] or self.next_run(now) > now:
             return None
         self._transactions.settle()
-        today = now.date()
-
-        def finish(changes: Changes, result: ReflectionResult) -> Decision[DailyRun | None]:
-            if self._last_run_date() == today:
-                return Changes(), None
-            run = DailyRun(today.isoformat(), result)
-            return changes._replace(marks={RUN_MARK: codec.to_json(run)}), run
-
-        run = self._write_pass(None, None, finish)
+        _, run = self._write_pass(day=now.date().isoformat())
         if run is not None:
             self._transactions.save()
             count, problems = self._files.promote_to(self._files.all_files())
@@ -210,11 +203,9 @@ class CleanUp:
 
     def next_run(self, now: datetime) -> datetime:
         """When the next one is due, in local time."""
-        return next_run(now, self._last_run_date(), Hours.from_settings(self._context.settings))
-
-    def _last_run_date(self) -> date | None:
-        run = self.last_run()
-        return date.fromisoformat(run.date) if run else None
+        last = self.last_run()
+        day = date.fromisoformat(last.date) if last else None
+        return next_run(now, day, Hours.from_settings(self._context.settings))
 
     # --- what a person should look at -------------------------------------------------------
 

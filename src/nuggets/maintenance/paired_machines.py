@@ -26,11 +26,10 @@ from nuggets.domain.state import State
 from nuggets.domain.times import CLOCKS_DIFFER, iso, parse
 from nuggets.errors import InvalidInput, MissingExtra, NotFound
 from nuggets.filesystem.atomic_files import (
-    private_directory,
     read_if_plain,
-    replace_file,
     unreadable,
     unwritable,
+    write_private_file,
 )
 from nuggets.filesystem.untrusted_folder import (
     append_lines,
@@ -388,8 +387,7 @@ def open_cipher(folder: str, directory: str, passphrase: str | None) -> Cipher:
         if not directory:
             raise InvalidInput("a shelf in memory keeps no key; open one in a directory")
         key = (_unlock(age, folder, passphrase) or _make_key(age, folder, passphrase)).encode()
-        private_directory(os.path.dirname(path))
-        replace_file(path, [key], durable=True)
+        write_private_file(path, key, durable=True)
     return _cipher(age, key.decode())
 
 

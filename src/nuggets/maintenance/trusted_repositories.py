@@ -124,16 +124,12 @@ class ProjectSharing:
         self._record(sharing._replace(fingerprint=""))
 
     def _start(self, *, writes: bool, dry_run: bool) -> SyncResult:
-        if dry_run:
-            return self._preview(writes)
-        self._allow(reads=True, writes=writes)
-        return self.sync(has_written=True)
-
-    def _preview(self, writes: bool) -> SyncResult:
+        if not dry_run:
+            self._allow(reads=True, writes=writes)
+            return self.sync(has_written=True)
         notes, unread, problems = self._read()
         with self._transactions.reading() as view:
-            base = self._sharing_in(view.state).base
-            plan = self._plan(view.state, notes, unread, base)
+            plan = self._plan(view.state, notes, unread)
             export = plan_export(view.state, self._context.project, notes, plan.base)
         return _tell(plan, problems, export if writes else None)
 
@@ -195,10 +191,8 @@ class ProjectSharing:
             problems = [f"{SHARED_FOLDER} cannot be read: {problem.strerror}"]
         return notes, unread, problems
 
-    def _plan(
-        self, state: State, notes: list[MemoryNote], unread: list[str], base: Mapping[str, str]
-    ) -> SharingPlan:
-        context = self._context
+    def _plan(self, state: State, notes: list[MemoryNote], unread: list[str]) -> SharingPlan:
+        context, base = self._context, self._sharing_in(state).base
         intake = RepositoryIntake(state, context.project, base, context.now(), context.find_anchors)
         return intake.plan(notes, unread)
 
@@ -206,9 +200,7 @@ class ProjectSharing:
         self, notes: list[MemoryNote], unread: list[str], sharing: Sharing, fingerprint: str
     ) -> SharingPlan:
         def decide() -> tuple[Changes, SharingPlan]:
-            state = self._transactions.state
-            base = self._sharing_in(state).base
-            plan = self._plan(state, notes, unread, base)
+            plan = self._plan(self._transactions.state, notes, unread)
             foreign = (*sharing.foreign, *(note.id for note in plan.came.added))
             after = sharing._replace(fingerprint=fingerprint, base=plan.base, foreign=foreign)
             marks = {**plan.changes.marks, **self._marks_of(after)}

@@ -146,11 +146,16 @@ def _changed_since(state: State, commit: Commit) -> list[str]:
     """The notes that no longer are as the commit left them."""
     after: dict[str, MemoryNote | None] = {note.id: note for note in commit.changes.put}
     after |= dict.fromkeys(_dropped_ids(commit))
-    now = {i: state.notes.get(i) for i in after}
-    for note in commit.before.put:
-        if note.id in after:
-            now[note.id] = _without_later_links(state, now[note.id], after[note.id])
-    return [i for i, note in after.items() if not _says_the_same(now[i], note)]
+    was_there = {note.id for note in commit.before.put}
+    changed = []
+    for note_id, note in after.items():
+        now = state.notes.get(note_id)
+        if now is not None and note is not None and note_id in was_there:
+            later = _links_since(state, now, note)
+            now = now._replace(links=tuple(link for link in now.links if link not in later))
+        if not _says_the_same(now, note):
+            changed.append(note_id)
+    return changed
 
 
 def _last_changes(since: Iterable[Commit]) -> dict[str, int]:
@@ -317,24 +322,16 @@ def _says_the_same(note: MemoryNote | None, other: MemoryNote | None) -> bool:
     return with_recalls_of(looked_at, other) == other
 
 
-def _without_later_links(
-    state: State, now: MemoryNote | None, after: MemoryNote | None
-) -> MemoryNote | None:
-    """The note without the links that were added since, which are no conflict. Links from a note
-    that was merged into it stay, because that note relies on its content."""
-    if now is None or after is None:
-        return now
-    others = state.notes.many(link.to for link in now.links)
-    gained = [
+def _links_since(state: State, now: MemoryNote, after: MemoryNote) -> list[NoteLink]:
+    """The links that were added since, which are no conflict; not those from a note that was merged
+    into it, because that note relies on its content."""
+    links = [link for link in now.links if link not in after.links]
+    others = state.notes.many(link.to for link in links)
+    return [
         link
-        for link in _new_links(now, after)
+        for link in links
         if link.to not in others or now.id not in merged_into(others[link.to])
     ]
-    return now._replace(links=tuple(link for link in now.links if link not in gained))
-
-
-def _new_links(now: MemoryNote, after: MemoryNote) -> list[NoteLink]:
-    return [link for link in now.links if link not in after.links]
 
 
 def _as_before(
@@ -353,7 +350,8 @@ def _as_before(
     )
     not_recalled = now.last_accessed_at == after.last_accessed_at
     linked_before = {link_identity(link) for link in before.links}
-    gained = (link for link in _new_links(now, after) if link_identity(link) not in linked_before)
+    new_links = (link for link in now.links if link not in after.links)
+    gained = (link for link in new_links if link_identity(link) not in linked_before)
     before = before._replace(links=(*before.links, *gained))
     if before.last_inspected_at == after.last_inspected_at:
         before = before._replace(last_inspected_at=now.last_inspected_at)

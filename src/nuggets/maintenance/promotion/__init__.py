@@ -134,16 +134,16 @@ class MemoryFiles:
         )
 
     def _record(self, path: str, project: str, done: Promotion) -> None:
-        mark, problem = f"{FILE_MARK}{path}", done.edits.not_taken_over
-        record = self._record_to_json(path, project, done.written, done.text, problem)
-        if self._transactions.state.marks.get(mark) != record:
-            self._write_marks({mark: record})
+        problem = done.edits.not_taken_over
+        mark = self._mark(path, project, done.written, done.text, problem)
+        if any(self._transactions.state.marks.get(name) != mark[name] for name in mark):
+            self._write_marks(mark)
 
     def _write_marks(self, marks: Mapping[str, Any]) -> None:
         changes = Changes(marks=marks, action="promote", client=self._context.client)
         self._transactions.write(changes)
 
-    def _record_to_json(
+    def _mark(
         self, path: str, project: str, written: WrittenEntries, text: str, problem: str
     ) -> dict[str, Any]:
         whole = replace_block("", text) if is_block_file(path) else text
@@ -152,7 +152,7 @@ class MemoryFiles:
             "written": written.to_json(),
             "checksum": checksum(path, whole.encode()),
         }
-        return {**record, "problem": problem} if problem else record
+        return {f"{FILE_MARK}{path}": {**record, "problem": problem} if problem else record}
 
     def withdraw(self, path: str) -> bool:
         """Take all our lines out of a file with a block, and forget the file; the lines of people
@@ -179,8 +179,7 @@ class MemoryFiles:
 
     def _import_edits(self, path: str, project: str, text: str) -> FileEdits:
         """Must be called while holding the store lock."""
-        mark = f"{FILE_MARK}{path}"
-        record = self._transactions.state.marks.get(mark)
+        record = self._transactions.state.marks.get(f"{FILE_MARK}{path}")
         if record is None:
             return FileEdits(path)
         decided = self._decide_edits(path, project, text)
@@ -189,8 +188,8 @@ class MemoryFiles:
         is_told = edits.not_taken_over == record.get("problem", "")
         if decided.changes != Changes() or not (is_known and is_told):
             edits = edits._replace(is_news=bool(edits.not_taken_over) and not is_told)
-            after = self._record_to_json(path, project, decided.written, text, edits.not_taken_over)
-            marks = {**decided.changes.marks, mark: after}
+            mark = self._mark(path, project, decided.written, text, edits.not_taken_over)
+            marks = {**decided.changes.marks, **mark}
             self._transactions.write(
                 decided.changes._replace(marks=marks, action=ACTION, client=CLIENT)
             )
@@ -217,8 +216,8 @@ class MemoryFiles:
 
     def _earlier_versions(self, note_id: str) -> list[MemoryNote]:
         """What a note was before, as far as the history reaches."""
-        commits = self._transactions.store.commits(note=note_id)
-        return [note for commit in commits for note in commit.before.put if note.id == note_id]
+        images = self._transactions.store.earlier_images(note_id)
+        return [image.note for image in images if image.note is not None]
 
     def problems(self) -> dict[str, str]:
         """By path, why edits of a memory file were not taken over when it was seen last."""
@@ -280,17 +279,17 @@ class MemoryFiles:
 
         `caveats`: what speaks against relying on a memory.
         """
-        record = self.record_of(path)
-        notes = self._transactions.state.notes.many(record.entries)
+        entries = self.record_of(path).entries
+        notes = self._transactions.state.notes.many(entries)
         now = self._context.now()
         kept: list[Line] = []
         outdated: list[str] = []
-        for line in entry_lines(file_access.read(path), record):
+        for line in self._lines(path):
             note = notes.get(line.owner)
             holds = note is not None and not note.hidden and not invalidity(note, now)
             if note and holds and line_hash(line.text) == line_hash(line_for(note)):
                 kept.append(Line(with_caveats(line.text, caveats(note)), "\n", note.id))
-            elif line.owner and record.entries[line.owner].fate == "written":
+            elif line.owner and entries[line.owner].fate == "written":
                 outdated.append(line.text)
             else:  # a person's words
                 kept.append(line._replace(end="\n", owner=""))
@@ -326,16 +325,19 @@ class MemoryFiles:
 
     def has_entry(self, path: str, note_id: str) -> bool:
         """Whether the entry of a note is in the file now; people may have removed it."""
-        record = self.record_of(path)
-        with suppress(NuggetsError):  # the next write to the file reports the error
-            return any(
-                line.owner == note_id for line in entry_lines(file_access.read(path), record)
-            )
-        return False
+        return note_id in self._owners(path)
 
     def files_with_entry(self, ids: Collection[str]) -> list[str]:
         """The written files that have an entry of one of the notes."""
-        return [path for path in self.written_files() if any(self.has_entry(path, i) for i in ids)]
+        return [path for path in self.written_files() if not self._owners(path).isdisjoint(ids)]
+
+    def _owners(self, path: str) -> set[str]:
+        with suppress(NuggetsError):  # the next write to the file reports the error
+            return {line.owner for line in self._lines(path)}
+        return set()
+
+    def _lines(self, path: str) -> list[Line]:
+        return entry_lines(file_access.read(path), self.record_of(path))
 
     def _was_removed(self, path: str) -> bool:
         """Whether we wrote the file, or our block in it, and someone deleted it."""
@@ -381,7 +383,7 @@ class MemoryFiles:
         for path in self.all_files():
             remove_leftovers(os.path.realpath(path))
             with suppress(NuggetsError):  # promotion has reported the error already
-                if mentions_notes(file_access.read(path), versions, self.record_of(path)):
+                if mentions_notes(self._lines(path), versions):
                     paths.append(path)
         return paths
 

@@ -18,7 +18,7 @@ from nuggets.domain.records import Changes, ExternalEdit, MemoryNote
 from nuggets.domain.state import MemoryState, State, fact_in_the_way
 from nuggets.domain.three_way_merge import are_alike, are_too_many
 from nuggets.errors import InvalidInput
-from nuggets.language.markdown import continues_item, is_blank, is_item, structure
+from nuggets.language.markdown import Markup, continues_item, is_blank, is_item, structure
 from nuggets.language.text import ELLIPSIS
 from nuggets.maintenance.promotion.entries import (
     Entry,
@@ -60,10 +60,15 @@ class Line(NamedTuple):
     end: str
     owner: str = ""
     is_our_heading: bool = False
+    markup: Markup = Markup()
 
     @property
     def is_blank(self) -> bool:
         return is_blank(self.text)
+
+    @property
+    def is_plain(self) -> bool:
+        return self.markup.is_plain
 
 
 def parse_lines(text: str) -> list[Line]:
@@ -105,25 +110,25 @@ def _join_wrapped(text: str, written: WrittenEntries, known: Container[str]) -> 
     lines: list[Line] = []
     may_go_on = False
     physical = parse_lines(text)
-    shape = structure([line.text for line in physical])
-    headings = [short_hash(physical[heading.at].text) for heading in shape.headings]
-    for heading, digest in zip(shape.headings, headings, strict=True):
-        if digest in written.headings and headings.count(digest) == 1:  # else one is a person's
-            physical[heading.at] = physical[heading.at]._replace(is_our_heading=True)
-    for line, is_plain in zip(physical, shape.plain, strict=True):
+    markup = structure([line.text for line in physical])
+    headings = [short_hash(ln.text) for ln, m in zip(physical, markup, strict=True) if m.level]
+    for line, kind in zip(physical, markup, strict=True):
+        digest = short_hash(line.text) if kind.level else ""
+        is_ours = digest in written.headings and headings.count(digest) == 1  # else a person's
+        line = line._replace(is_our_heading=is_ours, markup=kind)
         is_own = short_hash(line.text) in written.others
-        if may_go_on and is_plain and not is_own and continues_item(line.text):
+        if may_go_on and line.is_plain and not is_own and continues_item(line.text):
             wrapped = lines.pop()
             line = Line(wrapped.text + wrapped.end + line.text, line.end)
         else:
-            may_go_on = is_plain and is_item(line.text) and line_hash(line.text) not in known
+            may_go_on = line.is_plain and is_item(line.text) and line_hash(line.text) not in known
         lines.append(line)
     return lines
 
 
-def mentions_notes(text: str, versions: Sequence[MemoryNote], written: WrittenEntries) -> bool:
+def mentions_notes(lines: Iterable[Line], versions: Sequence[MemoryNote]) -> bool:
     """Whether a line of someone else has the title or the content of a version of a note."""
-    other_text = "\n".join(line.text for line in entry_lines(text, written) if not line.owner)
+    other_text = "\n".join(line.text for line in lines if not line.owner)
     contents = (entry_text(line_for(note)).content.removesuffix(ELLIPSIS) for note in versions)
     telling = [content for content in contents if len(content) >= TELLING_CHARACTERS]
     return any(words in other_text for words in (*map(title_of, versions), *telling))
@@ -288,14 +293,13 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
     gone = [i for i in live if i not in owners]
     entries = {line.text for line in lines if line.owner}
     new = [
-        n
-        for n, line in enumerate(lines)
+        line
+        for line in lines
         if not (line.is_blank or line.text in entries or short_hash(line.text) in written.others)
     ]
-    plain = structure([line.text for line in lines]).plain
-    new_items = [lines[n].text for n in new if plain[n] and is_item(lines[n].text)]
+    new_items = [line.text for line in new if line.is_plain and is_item(line.text)]
     changed = _pair(gone, notes, new_items)
-    new_text = "\n".join(lines[n].text for n in new)
+    new_text = "\n".join(line.text for line in new)
     deleted = tuple(
         i
         for i in gone

@@ -4,13 +4,13 @@ Entries are recognised by the record of written lines. All other lines belong to
 them is changed, moved or removed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import pairwise
 
 from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES
 from nuggets.domain.records import PROMOTE_THRESHOLD, MemoryNote
 from nuggets.domain.state import merged_into
-from nuggets.language.markdown import Structure, is_item, item_end, structure
+from nuggets.language.markdown import Markup, is_item, item_end
 from nuggets.language.text import fold_case
 from nuggets.maintenance.promotion.entries import (
     Entry,
@@ -241,55 +241,50 @@ class _Work:
         under a new one."""
         page, name = self.page, self.section[note_id]
         if all(line.is_blank for line in page):
-            page = _insert_lines(page, len(page), [Line(text, "") for text in first_lines], True)
-        shape = structure([line.text for line in page])
+            lines = entry_lines("\n".join(first_lines), WrittenEntries())
+            page = _insert_lines(page, len(page), lines, True)
         entry = Line(self.line[note_id], "", note_id)
-        place = self._place_in_section(page, shape, name)
+        place = self._place_in_section(page, name)
         if place is not None:
             at, apart = place
             return _insert_lines(page, at, [entry], apart)
-        at = self._place_of_section(page, shape, name)
-        heading = Line(f"## {name}", "", is_our_heading=True)
+        at = self._place_of_section(page, name)
+        markup = Markup(level=SECTION_LEVEL, name=name)
+        heading = Line(f"## {name}", "", is_our_heading=True, markup=markup)
         return _insert_lines(page, at, [heading, Line("", ""), entry], True)
 
-    def _place_in_section(
-        self, page: Sequence[Line], shape: Structure, name: str
-    ) -> tuple[int, bool] | None:
+    def _place_in_section(self, page: Sequence[Line], name: str) -> tuple[int, bool] | None:
         """The line to insert before, and whether an empty line must precede the entry."""
-        texts = [line.text for line in page]
-        for heading in shape.headings:
-            if heading.level == SECTION_LEVEL and fold_case(heading.name) == fold_case(name):
-                end = _section_end(page, shape, heading.at)
-                own_lines = [n for n in range(heading.at, end) if page[n].owner and shape.plain[n]]
+        starts = [n for n, line in enumerate(page) if n == 0 or line.markup.level]
+        parts = list(pairwise([*starts, len(page)]))
+        for start, end in parts:
+            if _is_section(page[start], {fold_case(name)}):
+                own_lines = [n for n in range(start, end) if page[n].owner and page[n].is_plain]
                 if own_lines:
-                    return item_end(texts, shape.plain, own_lines[-1]), False
-                at = _after_text(page, shape, heading.at, end)
-                return at, not (is_item(texts[at - 1]) and shape.plain[at - 1])
+                    return _item_end(page, own_lines[-1]), False
+                at = _after_text(page, start, end)
+                return at, not (is_item(page[at - 1].text) and page[at - 1].is_plain)
         # someone renamed or removed the heading: stay with the other entries of the section; one
         # alone may stand anywhere
-        starts = [0, *(heading.at for heading in shape.headings), len(page)]
-        for start, end in pairwise(starts):
-            fellows = [
-                n
-                for n in range(start, end)
-                if self.section.get(page[n].owner) == name and shape.plain[n]
-            ]
+        for start, end in parts:
+            own = (n for n in range(start, end) if self.section.get(page[n].owner) == name)
+            fellows = [n for n in own if page[n].is_plain]
             if len(fellows) > 1:
-                return item_end(texts, shape.plain, fellows[-1]), False
+                return _item_end(page, fellows[-1]), False
         return None
 
-    def _place_of_section(self, page: Sequence[Line], shape: Structure, name: str) -> int:
+    def _place_of_section(self, page: Sequence[Line], name: str) -> int:
         """The place of a section: before the first one that sorts later, else after the last."""
         names = {fold_case(known) for known in (*SECTIONS, *self.section.values())}
-        own_headings = [
-            h for h in shape.headings if h.level == SECTION_LEVEL and fold_case(h.name) in names
-        ]
-        for heading in own_headings:
-            if _section_order(heading.name) > _section_order(name):
-                return _after_text(page, shape, 0, heading.at)
-        start = own_headings[-1].at if own_headings else 0
-        end = _section_end(page, shape, start, SECTION_LEVEL) if own_headings else len(page)
-        return _after_text(page, shape, start, end)
+        start, end = 0, len(page)
+        for n, line in enumerate(page):
+            if _is_section(line, names):
+                if _section_order(line.markup.name) > _section_order(name):
+                    return _after_text(page, 0, n)
+                later = range(n + 1, len(page))
+                ends = (m for m in later if 0 < page[m].markup.level <= SECTION_LEVEL)
+                start, end = n, next(ends, len(page))
+        return _after_text(page, start, end)
 
 
 _REFUSED: dict[Fate, tuple[Outcome, str]] = {
@@ -336,9 +331,8 @@ def without_bare_headings(lines: Sequence[Line]) -> list[Line]:
     kept: list[Line] = []  # from the last one
     for line in reversed(lines):
         if line.is_our_heading:
-            below = [each.text for each in reversed(kept) if not each.is_blank][:1]
-            levels = [heading.level for heading in structure(below).headings]
-            if not below or (levels and levels[0] <= SECTION_LEVEL):
+            below = next((each for each in reversed(kept) if not each.is_blank), None)
+            if below is None or 0 < below.markup.level <= SECTION_LEVEL:
                 if kept and not kept[-1].text:
                     kept.pop()
                 continue
@@ -346,22 +340,23 @@ def without_bare_headings(lines: Sequence[Line]) -> list[Line]:
     return kept[::-1]
 
 
+def _is_section(line: Line, names: Container[str]) -> bool:
+    return line.markup.level == SECTION_LEVEL and fold_case(line.markup.name) in names
+
+
 def _section_order(name: str) -> tuple[bool, str]:
     """A sort key: learnings and preferences first, then alphabetical."""
     return name not in FIRST_SECTIONS, fold_case(name)
 
 
-def _section_end(page: Sequence[Line], shape: Structure, at: int, level: int = 6) -> int:
-    """The line of the next heading of this level or a higher one."""
-    later = (h.at for h in shape.headings if h.at > at and h.level <= level)
-    return next(later, len(page))
+def _item_end(page: Sequence[Line], at: int) -> int:
+    return item_end([line.text for line in page], [line.is_plain for line in page], at)
 
 
-def _after_text(page: Sequence[Line], shape: Structure, start: int, end: int) -> int:
+def _after_text(page: Sequence[Line], start: int, end: int) -> int:
     """After the last line with text from `start` to `end`; never inside an unclosed block."""
-    if shape.open_from is not None:
-        end = min(end, shape.open_from)
-    filled = (n + 1 for n in range(end - 1, start - 1, -1) if not page[n].is_blank)
+    lines = range(end - 1, start - 1, -1)
+    filled = (n + 1 for n in lines if not (page[n].is_blank or page[n].markup.is_open))
     return next(filled, start)
 
 
