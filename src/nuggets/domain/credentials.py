@@ -22,7 +22,7 @@ SHORTEST_PIECE = 14  # characters of a token with dots, if it counts: that of Te
 SHORTEST_LONG = 20  # characters of a long random value: ids of one word are shorter
 FEWEST_DIGIT_CHANGES = 3  # from letter to digit or back in a long random value: names have two
 FEWEST_WORDS = 3  # of a password in words: "case sensitive" is said of passwords
-JUDGED_CHARACTERS = 100  # characters of a value, by which all of it is judged
+JUDGED_CHARACTERS = 100  # of a value, by which all of it is judged: this bounds the time
 LONGEST_CREDENTIAL = 8192  # characters without a blank: no credential is longer
 
 # --- tokens: random values that say by themselves what they are -----------------------------------

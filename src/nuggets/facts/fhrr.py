@@ -108,7 +108,7 @@ def _tables() -> "list[NDArray[np.complex64]]":
 # --- algebra --------------------------------------------------------------------------------------
 
 
-TINY = 1e-12  # added to magnitudes, so that zero has a direction
+TINY = 1e-12  # added to magnitudes, as documented: zero has a direction
 ROOTS_KEPT = 4  # dimensions whose unit roots are cached: a shelf rarely uses more
 
 _roots: "dict[int, NDArray[np.complex64]]" = {}
@@ -224,7 +224,7 @@ def _project(rows: "NDArray[np.complex64]") -> None:
 
 # --- confidence and margin ------------------------------------------------------------------------
 
-COLDEST = 1e-6  # avoids a division by zero
+COLDEST = 1e-6  # a temperature of 0 is allowed, and divides
 
 
 class Verdict(NamedTuple):

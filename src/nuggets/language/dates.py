@@ -24,7 +24,7 @@ yesterday today tonight tomorrow ago week weeks weekend month months year years 
 monday tuesday wednesday thursday friday saturday sunday morning afternoon evening night
 last next recently spring summer autumn fall winter hour hours minutes date since
 """
-_YEARS = frozenset(map(str, range(1900, 2100)))
+_YEARS = frozenset(map(str, range(1900, 2100)))  # other numbers of four digits mean any thing
 TIME_WORDS = frozenset([*_TIME_WORDS.split(), *MONTHS, *_YEARS]) - _AMBIGUOUS
 
 YEARS_BACK = 20  # "in May" may mean any of the years that notes are from, up to this many

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Measured in 100,000 notes of random words: of 200 questions made of words of one note, 4,000
 # postings find 143 of these notes among ten, 16,000 find 148, all find 149.
 MOST_POSTINGS = 16_000  # added up for one question, rare words and newest notes first
-SHORTLIST = 500  # notes for which the other words are looked up
+SHORTLIST = 500  # notes for which the other words are looked up: five times the candidates
 # Measured on LoCoMo: with 64 candidates .004 of recall is lost, with 25 lenders .002.
 CANDIDATES = 100  # notes that are scored exactly, besides linked ones
 LENDERS = 50  # notes whose neighbours are candidates too
