@@ -219,31 +219,25 @@ class Ranking:
     def _weigh(self, signals: "Sequence[Signal]") -> None:
         """Combine what is known of each note."""
         parts, groups = self._parts, self._groups or {}
-        of_vector, of_text, saturation = WEIGHTS.vector, WEIGHTS.text, WEIGHTS.saturation
+        saturation = WEIGHTS.saturation
         is_in_no_group = groups.keys().isdisjoint
         titled = self._title_strengths([signal.document.doc for signal in signals])
         has_time = self._query.asks_when or self._query.periods
         for signal in signals:
             row = signal.document
-            text = 0.0
             for part, amount in zip(parts, signal.amounts):  # noqa: B905  a check costs a tenth
                 if amount:
-                    text += part * amount / (amount + saturation)
-            signal.words = text
+                    signal.words += part * amount / (amount + saturation)
             if not is_in_no_group(row.groups):
                 signal.group = WEIGHTS.group * max([groups.get(one, 0.0) for one in row.groups])
-                text += signal.group
             if row.doc in titled:
                 signal.named = WEIGHTS.named * titled[row.doc]
-                text += signal.named
             if has_time:
                 signal.time = self._time(row)
-                text += signal.time
             if row.flags & ASKS:
                 signal.asks = WEIGHTS.asks * _damp(row)
-                text += signal.asks
             signal.vector = (1 + signal.product / (row.norm or 1.0)) / 2
-            signal.evidence = of_vector * signal.vector + of_text * min(max(text, 0.0), 1.0)
+            signal.combine()
 
     def _group_shares(self, signals: "Sequence[Signal]") -> dict[str, float]:
         """By tag, how much of the question the candidates that have it state together; words that
