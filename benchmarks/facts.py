@@ -25,7 +25,7 @@ from nuggets import NuggetShelf
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
 from nuggets.facts.capacity import page_size
 from nuggets.facts.fhrr import seed_from_text
-from nuggets.facts.memory_banks import Banks
+from nuggets.facts.memory_banks import decode_page
 from nuggets.language.text import fold_case
 
 ROUNDS = 5
@@ -281,10 +281,9 @@ def _median(action: Callable[[str], object], arguments: list[str]) -> float:
 def right_rows(count: int, crowded: int) -> list[dict[str, Any]]:
     """Every fact asked once, in random order; the baseline keeps `crowded` facts in one set of
     banks, as many as memory allows, and asks every eighth."""
-    one_set = Banks(NuggetConfig("bench"), seed_from_text("bench"))
     pattern = tuple(range(crowded))
     asked = pattern[::8]
-    decoded = one_set.decode(pattern)
+    decoded = decode_page(NuggetConfig("bench"), seed_from_text("bench"), pattern)
     baseline = 100 * sum(decoded[i].best == i for i in asked) / len(asked)
     rows = []
     for title, values in (("distinct values", None), ("every value many times", count // 50)):

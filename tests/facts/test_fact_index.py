@@ -12,7 +12,7 @@ from fact_oracle import fact_note
 from fact_shelf import FactShelf
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig, RecallResult, Touch
 from nuggets.facts.capacity import page_size
-from nuggets.facts.decode_cache import BUILT_NUGGETS
+from nuggets.facts.memory_banks import NUGGETS_KEPT
 
 SMALL = NuggetConfig("project", dims=1024)  # pages of four facts
 
@@ -291,7 +291,7 @@ def test_a_broadcast_breaks_ties_by_confidence() -> None:
 
 
 def test_a_shelf_of_many_nuggets_recalls_from_each() -> None:
-    names = [f"nugget {i}" for i in range(BUILT_NUGGETS + 3)]
+    names = [f"nugget {i}" for i in range(NUGGETS_KEPT + 3)]
     shelf = FactShelf()
     for name in names:
         config = NuggetConfig(name, dims=1024)

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import pytest
@@ -8,8 +9,8 @@ import fact_oracle
 from example_counts import example_count
 from nuggets.domain.records import NuggetConfig
 from nuggets.facts.capacity import page_size
-from nuggets.facts.fhrr import seed_from_text
-from nuggets.facts.memory_banks import Banks
+from nuggets.facts.fhrr import Verdict, seed_from_text
+from nuggets.facts.memory_banks import decode_page
 
 CONFIGS = st.builds(
     NuggetConfig,
@@ -33,16 +34,16 @@ def pattern(values: list[str]) -> tuple[int, ...]:
     return tuple(numbers.setdefault(value, len(numbers)) for value in values)
 
 
-def banks_of(config: NuggetConfig) -> Banks:
-    return Banks(config, seed_from_text(config.name))
+def decode(config: NuggetConfig, page: Sequence[int]) -> list[Verdict]:
+    return decode_page(config, seed_from_text(config.name), tuple(page))
 
 
-def assert_as_documented(banks: Banks, values: list[str], config: NuggetConfig) -> None:
+def assert_as_documented(config: NuggetConfig, values: list[str]) -> None:
     vocabulary = list(dict.fromkeys(values))
     expected = fact_oracle.decoded(values, config)
     # A power below 1 makes a root out of what rounding leaves where two roles cancel.
     close = 1e-5 if config.sharpen_p >= 1 else 1e-3
-    verdicts = banks.decode(pattern(values))
+    verdicts = decode(config, pattern(values))
     for verdict, (answer, confidence, margin) in zip(verdicts, expected, strict=True):
         assert verdict.confidence == pytest.approx(confidence, abs=close)
         assert verdict.margin == pytest.approx(margin, abs=close)
@@ -74,38 +75,35 @@ def test_the_oracle_reproduces_the_golden_values() -> None:
 @settings(max_examples=example_count(60), deadline=None)
 @given(CONFIGS, VALUES)
 def test_decoding_equals_the_documented_algorithm(config: NuggetConfig, values: list[str]) -> None:
-    assert_as_documented(banks_of(config), values, config)
+    assert_as_documented(config, values)
 
 
 @settings(max_examples=example_count(25), deadline=None)
 @given(CONFIGS, st.lists(VALUES, min_size=2, max_size=4))
 def test_what_was_built_before_does_not_show(config: NuggetConfig, pages: list[list[str]]) -> None:
-    banks = banks_of(config)
-
     for values in pages:
-        banks.decode(pattern(values))
+        decode(config, pattern(values))
     for values in pages:
-        assert_as_documented(banks, values, config)
+        assert_as_documented(config, values)
 
 
 @pytest.mark.parametrize("ortho_iters", [0, 1, 2])
 def test_a_page_grown_fact_by_fact_equals_one_built_at_once(ortho_iters: int) -> None:
     config = NuggetConfig("project", dims=1000, ensembles=2, ortho_iters=ortho_iters)
-    grown = banks_of(config)
+    other = config._replace(name="other")
+    slowly = {size: decode(config, range(size)) for size in range(1, 11)}
 
-    for size in range(1, 11):
-        slowly = grown.decode(tuple(range(size)))
-        at_once = banks_of(config).decode(tuple(range(size)))
-        for ours, theirs in zip(slowly, at_once, strict=True):
+    for size in (10, 3, 7, 1):
+        decode(other, range(size))
+        for ours, theirs in zip(slowly[size], decode(config, range(size)), strict=True):
             assert ours == pytest.approx(theirs, abs=1e-6)
 
 
 def test_a_full_page_of_the_default_size_is_decoded_surely() -> None:
     config = NuggetConfig("project")
     page = tuple(range(page_size(config.dims)))
-    banks = banks_of(config)
 
-    verdicts = banks.decode(page)
+    verdicts = decode(config, page)
 
     assert [verdict.best for verdict in verdicts] == list(page)
     assert min(verdict.confidence for verdict in verdicts) > 0.999
@@ -114,13 +112,12 @@ def test_a_full_page_of_the_default_size_is_decoded_surely() -> None:
 
 def test_pages_that_take_turns_are_decoded_rightly() -> None:
     config = NuggetConfig("project", dims=1024)
-    banks, fresh = banks_of(config), banks_of(config)
-    ours, other = tuple(range(20)), tuple(range(9))
-    expected = fresh.decode(ours)
+    ours, other = range(20), range(9)
+    expected = decode(config, ours)
 
     for _ in range(3):
-        banks.decode(other)
-        for verdict, first in zip(banks.decode(ours), expected, strict=True):
+        decode(config, other)
+        for verdict, first in zip(decode(config, ours), expected, strict=True):
             assert verdict == pytest.approx(first, abs=1e-6)
 
-    assert [verdict.best for verdict in banks.decode(ours)] == list(ours)
+    assert [verdict.best for verdict in expected] == list(ours)

@@ -66,11 +66,9 @@ def test_orthogonalize_leaves_what_it_was_given() -> None:
     keys = phasors(1, 4, 64)
     before = keys.copy()
     gram = (keys @ keys.conj().T).real.astype(np.float32)
-    room = np.empty_like(keys)
 
-    made = orthogonalize(keys, 1, gram=gram, out=room)
+    made = orthogonalize(keys, 1, gram=gram)
 
-    assert made is room
     np.testing.assert_array_equal(keys, before)
     np.testing.assert_allclose(made, orthogonalize(keys, 1), atol=1e-6)
 

@@ -70,9 +70,6 @@ def test_the_first_phasors_of_a_name_are_the_same_in_every_release() -> None:
 
 @given(SEEDS, st.integers(1, 5), st.integers(1, 40))
 def test_rows_can_be_made_from_anywhere_in_the_stream(seed: int, first: int, dims: int) -> None:
-    room = np.zeros((2, dims), np.complex64)
+    later = phasors(seed, 2, dims, first=first)
 
-    later = phasors(seed, 2, dims, first=first, out=room)
-
-    assert later is room
     assert later.tolist() == phasors(seed, first + 2, dims)[first:].tolist()

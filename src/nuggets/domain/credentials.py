@@ -22,7 +22,7 @@ SHORTEST_PIECE = 14  # characters of a token with dots, if it counts: that of Te
 SHORTEST_LONG = 20  # characters of a long random value: ids of one word are shorter
 FEWEST_DIGIT_CHANGES = 3  # from letter to digit or back in a long random value: names have two
 FEWEST_WORDS = 3  # of a password in words: "case sensitive" is said of passwords
-JUDGED_CHARACTERS = 100  # characters of a value, by which all of it is judged
+JUDGED_CHARACTERS = 100  # of a value, by which all of it is judged: this bounds the time
 LONGEST_CREDENTIAL = 8192  # characters without a blank: no credential is longer
 
 # --- tokens: random values that say by themselves what they are -----------------------------------
@@ -46,19 +46,23 @@ _BEGINNINGS = (
 _REST = r"[A-Za-z0-9+/=_.$-]{16,4000}(?:,[A-Za-z0-9+/]{40})?"
 # the n of a written \n is no letter
 _NO_WORD = r"(?:(?<![A-Za-z0-9_])(?<!\\(?=[nrt]))|(?<=\\[nrt]))"
-# Known by all of their form. The last two are of any maker: a name and 30 random characters or more
-# (ids that are no secret have up to 29, "chatcmpl-…"), and random pieces between dots.
+# Known by all of their form.
 _HEX, _UUID = "[0-9a-f]", "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 _LONG_WORD = r"[A-Za-z0-9+/=_.,:~$%-]{30,8192}"
 _FIXED_FORM = (
-    rf"sk[_-][A-Za-z0-9]{{32,64}}|SK{_HEX}{{32}}|key-{_HEX}{{32}}|(?:sdk|mob)-{_UUID}|"
+    rf"{_NO_WORD}(?:sk[_-][A-Za-z0-9]{{32,64}}|SK{_HEX}{{32}}|key-{_HEX}{{32}}|(?:sdk|mob)-{_UUID}|"
     rf"[0-2]/\d{{16}}:{_HEX}{{32}}|cio[A-Za-z0-9]{{32}}|oauth:[a-z0-9]{{30}}|"
     rf"re_[A-Za-z0-9]{{8}}_[A-Za-z0-9]{{20,40}}|{_HEX}{{32}}-us\d{{1,2}}|\d{{8,10}}:AA[\w-]{{33}}|"
-    r"[\w.~-]{3}\dQ~[\w.~-]{31,34}|AAAA[\w-]{7}:APA91b[\w-]{130,200}|sl\.[\w-]{130,1200}"
+    r"[\w.~-]{3}\dQ~[\w.~-]{31,34}|AAAA[\w-]{7}:APA91b[\w-]{130,200}|sl\.[\w-]{130,1200})"
+    r"(?![\w-])"
 )
+# Of any maker: a name and 30 random characters or more (ids that are no secret have up to 29,
+# "chatcmpl-…"), and random pieces between dots.
 _FORM_OF_ANY_MAKER = (
+    rf"{_NO_WORD}(?:"
     r"(?!(?i:sha|md|blake)\d)(?<!-)[A-Za-z][A-Za-z0-9]{1,12}(?:[_-][A-Za-z0-9]{1,10}){0,2}[_-]"
-    r"(?P<end>[A-Za-z0-9]{30,255})|(?<!-)(?P<dotted>[\w-]{2,1000}+(?:\.[\w-]{2,4000}+){1,4})"
+    r"(?P<end>[A-Za-z0-9]{30,255})|(?<!-)(?P<dotted>[\w-]{2,1000}+(?:\.[\w-]{2,4000}+){1,4}))"
+    r"(?![\w-])"
 )
 
 # --- values: what stands after a telling word, by how it looks -----------------------------------
@@ -475,7 +479,7 @@ def _places(text: str) -> list[_Place]:
 
 
 def _tokens(text: str) -> Iterator[_Place]:
-    for beginning in filter(text.__contains__, _beginnings()):
+    for beginning in filter(text.__contains__, _BEGINNINGS.split()):
         at = text.find(beginning)
         while at >= 0:
             match = re.compile(_NO_WORD + re.escape(beginning) + _REST).match(text, at)
@@ -484,27 +488,12 @@ def _tokens(text: str) -> Iterator[_Place]:
                 yield _Place(at, at + len(token), f"token {beginning}…")
             at = text.find(beginning, at + (len(token) or 1))
     for word in re.finditer(_LONG_WORD, text):
-        fixed_form, any_makers = _patterns_of_long_words()
-        for match in fixed_form.finditer(text, *word.span()):
+        for match in re.compile(_FIXED_FORM).finditer(text, *word.span()):
             if _is_token(match[0]):
                 yield _Place(*match.span(), "token")
-        for match in any_makers.finditer(text, *word.span()):
+        for match in re.compile(_FORM_OF_ANY_MAKER).finditer(text, *word.span()):
             if _is_any_makers(match):
                 yield _Place(*match.span(), "token")
-
-
-@cache
-def _beginnings() -> tuple[str, ...]:
-    return tuple(_BEGINNINGS.split())
-
-
-@cache
-def _patterns_of_long_words() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Compiled for the first long word: most texts have none."""
-    return (
-        re.compile(rf"{_NO_WORD}(?:{_FIXED_FORM})(?![\w-])"),
-        re.compile(rf"{_NO_WORD}(?:{_FORM_OF_ANY_MAKER})(?![\w-])"),
-    )
 
 
 def _values(text: str) -> Iterator[_Place]:

@@ -7,7 +7,6 @@ hosts invent new ones, and an escaped `<div>` still says to a model what the mem
 
 import re
 import unicodedata
-from functools import cache
 
 from nuggets.language.text import visible
 
@@ -45,31 +44,25 @@ _TURN = (
 def escape_host_markup(text: str) -> str:
     """The text with the marks of hosts escaped; everything else stays as it is."""
     if not text.isascii() or any(sign in text for sign in _SIGNS):
-        text = _pattern(_OPENING, re.IGNORECASE).sub(_escape_sign, text)
+        text = re.sub(_OPENING, _escape_sign, text, flags=re.IGNORECASE)
     lower = text.lower()
     if not text.isascii() or any(heading in lower for heading in _HEADINGS):
-        text = _pattern(_TURN, re.MULTILINE).sub(_escape_turn, text)
+        text = re.sub(_TURN, _escape_turn, text, flags=re.MULTILINE)
     return text
-
-
-@cache
-def _pattern(expression: str, flags: int = 0) -> re.Pattern[str]:
-    """Compiled on first use: few texts of a cold hook need one."""
-    return re.compile(expression, flags)
 
 
 def _escape_sign(sign: re.Match[str]) -> str:
     following = _normal_form(sign.string[sign.end() : sign.end() + _JUDGED_CHARACTERS])
     if sign["bracket"]:
-        return "&#91;" if _pattern(_BRACKETED).match(following) else sign[0]
+        return "&#91;" if re.match(_BRACKETED, following) else sign[0]
     follows_word = sign.string[max(0, sign.start() - 1) : sign.start()].isalnum()
-    is_mark = _pattern(_BARRED).match(following) or _is_tag(following, follows_word)
+    is_mark = re.match(_BARRED, following) or _is_tag(following, follows_word)
     return "&lt;" if is_mark else sign[0]
 
 
 def _is_tag(following: str, follows_word: bool) -> bool:
     """Does it go on like a tag, and unlike the type argument in `List<User>`?"""
-    match = _pattern(_TAG).match(following)
+    match = re.match(_TAG, following)
     is_argument = follows_word and following[:1].isalpha()
     return match is not None and not (is_argument and (match["name"] or "").isalnum())
 
@@ -81,7 +74,7 @@ def _normal_form(following: str) -> str:
 
         following = html.unescape(following)
     if not following.isascii():
-        following = unicodedata.normalize("NFKC", _pattern(_JOINERS).sub("", following))
+        following = unicodedata.normalize("NFKC", re.sub(_JOINERS, "", following))
     return following
 
 

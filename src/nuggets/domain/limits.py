@@ -45,23 +45,18 @@ Count = Annotated[int, Limit(0, 2**63 - 1)]
 Share = Annotated[float, Limit(0, 1)]
 
 
-def checked_key(key: str) -> str:
-    """The key without blanks around it; inside it is never rewritten."""
-    return _checked_short(key, "a key", NAME_CHARACTERS)
-
-
-def checked_title(title: str) -> str:
-    return _checked_short(title, "a title", NAME_CHARACTERS)
-
-
-def checked_subject(subject: str) -> str:
-    return _checked_short(subject, "a subject", NAME_CHARACTERS)
+def checked_name(name: str, what: str) -> str:
+    """A key, title or subject without blanks around it; inside it is never rewritten."""
+    trimmed = storable(name, what).strip()
+    if not trimmed:
+        raise InvalidInput(f"{what} must not be empty")
+    check_most(len(trimmed), NAME_CHARACTERS, what, "characters")
+    return trimmed
 
 
 def checked_reason(reason: str, default: str) -> str:
     """The reason on one line, or the default if none was given."""
-    text = " ".join(storable(reason, "a reason").split())
-    return _checked_short(text or default, "a reason", REASON_CHARACTERS)
+    return checked_name(" ".join(storable(reason, "a reason").split()) or default, "a reason")
 
 
 def checked_value(value: str) -> str:
@@ -168,14 +163,6 @@ def describe(value: object) -> str:
     if isinstance(value, str | int | float):
         return f"{value!r:.80}"
     return CALLED.get(type(value)) or f"a {type(value).__name__}"
-
-
-def _checked_short(text: str, what: str, most: int) -> str:
-    trimmed = storable(text, what).strip()
-    if not trimmed:
-        raise InvalidInput(f"{what} must not be empty")
-    check_most(len(trimmed), most, what, "characters")
-    return trimmed
 
 
 def _checked_size(text: str, what: str) -> str:

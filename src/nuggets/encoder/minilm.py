@@ -21,7 +21,7 @@ Array = np.ndarray[Any, Any]
 # --- text into the word pieces of BERT's uncased vocabulary ---------------------------------------
 
 
-LONGEST_WORD = 100  # characters; a longer word is unknown
+LONGEST_WORD = 100  # characters; a longer word is unknown, as to the tokenizer of BERT
 UNKNOWN, FIRST, LAST = "[UNK]", "[CLS]", "[SEP]"
 CONTROL = ("Cc", "Cf", "Co")  # categories of characters that say nothing
 CONTINUED = "##"  # before a piece that is not the first of its word
@@ -118,11 +118,11 @@ def _space_ideograph(char: str) -> str:
 
 
 NAME = "all-MiniLM-L6-v2"
-LAYERS, HEADS, WIDTH = 6, 12, 384
+LAYERS, HEADS, WIDTH = 6, 12, 384  # as published
 MOST_PIECES = 256  # the encoder was trained with texts up to this length
-PIECES_TOGETHER = 512  # of texts that are encoded together
-GROUP = 32  # numbers of a word embedding that share a scale
-EPSILON = 1e-12  # of the layer norms
+PIECES_TOGETHER = 512  # of texts that are encoded together: this bounds the memory
+GROUP = 32  # numbers of a word embedding that share a scale: so vectors agree to .998
+EPSILON = 1e-12  # of the layer norms, as published
 
 
 class MiniLM:

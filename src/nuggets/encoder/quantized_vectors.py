@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from nuggets.encoder.vector_index import Encoder, NoteText
 
 TITLE_SHARE = 0.3  # of the title's own vector; measured by benchmarks/paraphrases.py
-LARGEST_NUMBER = 127
-BLOCK = 8192  # vectors that are turned into floats at once
+LARGEST_NUMBER = 127  # of a signed byte
+BLOCK = 8192  # vectors that are turned into floats at once: 12 MB
 
 
 def encode_note(encoder: "Encoder", text: "NoteText") -> "np.ndarray[Any, Any]":

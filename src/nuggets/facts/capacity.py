@@ -9,7 +9,7 @@ from nuggets.language.text import fold_case
 FACTS_PER_PAGE_AT_LEAST = 4  # one for each of the four default banks
 DIMS_OF_SEVERAL = 24  # with 16, one of sixteen facts in pages of four was answered wrongly
 DIMS_PER_FACT = 256  # a right answer is then 22 standard deviations above the crosstalk
-APPROACHING, NEARLY_FULL = 80.0, 90.0  # per cent
+APPROACHING, NEARLY_FULL = 80.0, 90.0  # per cent, as documented
 
 
 def capacity(config: NuggetConfig) -> int:

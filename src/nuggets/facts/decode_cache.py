@@ -19,12 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nuggets.domain.state import Database
-    from nuggets.facts.memory_banks import Banks
 
 Pattern = tuple[int, ...]
 
 ALGEBRA = 1  # to be raised when the same page may be decoded differently
-BUILT_NUGGETS = 2  # nuggets whose vectors stay in memory, about 16 MB each
 DECODES_REMEMBERED = 1024  # by one process: about a megabyte
 CLOSE = 1e-4  # machines round sums differently
 AHEAD = 8  # pages that are decoded with one; 8 take 25 to 90 ms, and loading NumPy takes 140
@@ -58,23 +56,22 @@ class Page(NamedTuple):
 
 
 class DecodeCache:
-    """The table `fact_pages`, and the vectors of recently decoded nuggets."""
+    """The table `fact_pages`, and what it does not hold yet."""
 
     def __init__(self, database: "Database") -> None:
         self._database = database
         self._remembered: dict[str, bytes] = {}  # by fingerprint, oldest first
         self._fresh: dict[tuple[str, int], tuple[str, bytes]] = {}  # not in the table yet
-        self._banks: dict[str, tuple[NuggetConfig, Banks]] = {}  # least recently used first
 
     def verdict(self, page: Page, position: int) -> tuple[int, float, float]:
         """The number of the value at this position, with confidence and margin."""
         fingerprint = page.fingerprint
         decoded = self._remembered.get(fingerprint) or self._stored_decode(page, fingerprint)
         if decoded is None:
-            decoded = self._decode(page)
+            decoded = _decode(page)
             self._add_fresh(page, decoded)
             for larger in _larger_pages(page):
-                self._add_fresh(larger, self._decode(larger))
+                self._add_fresh(larger, _decode(larger))
         if fingerprint not in self._remembered:
             _limit(self._remembered, DECODES_REMEMBERED - 1)
             self._remembered[fingerprint] = decoded
@@ -93,29 +90,12 @@ class DecodeCache:
         is_complete = row is not None and len(row[0]) == len(page.pattern) * VERDICT.size
         return bytes(row[0]) if is_complete else None
 
-    def _decode(self, page: Page) -> bytes:
-        verdicts = self._banks_of(page).decode(page.pattern)
-        return b"".join(VERDICT.pack(*verdict) for verdict in verdicts)
-
-    def _banks_of(self, page: Page) -> "Banks":
-        from nuggets.facts.fhrr import seed_from_text
-        from nuggets.facts.memory_banks import Banks
-
-        config, banks = self._banks.pop(page.nugget, (None, None))
-        if banks is None or config != page.config:
-            banks = Banks(page.config, seed_from_text(page.nugget))
-        _limit(self._banks, BUILT_NUGGETS - 1)
-        self._banks[page.nugget] = page.config, banks
-        return banks
-
     @property
     def has_fresh(self) -> bool:
         return bool(self._fresh)
 
     def keep(self) -> None:
         """Store the new decodes; each replaces one with another fingerprint."""
-        if not self._fresh:
-            return
         rows = [(*slot, *decode) for slot, decode in self._fresh.items()]
         self._database.executemany(
             "INSERT INTO fact_pages VALUES (?, ?, ?, ?) ON CONFLICT (nugget, page) DO UPDATE"
@@ -154,10 +134,18 @@ class DecodeCache:
             yield "incomplete"
             return
         stored = VERDICT.iter_unpack(decoded)
-        fresh = VERDICT.iter_unpack(self._decode(page))
+        fresh = VERDICT.iter_unpack(_decode(page))
         for position, (before, now) in enumerate(zip(stored, fresh, strict=True)):
             if any(abs(was - made) > CLOSE for was, made in zip(before, now, strict=True)):
                 yield f"position {position} is stored as {before}, and decoded as {now}"
+
+
+def _decode(page: Page) -> bytes:
+    from nuggets.facts.fhrr import seed_from_text
+    from nuggets.facts.memory_banks import decode_page
+
+    verdicts = decode_page(page.config, seed_from_text(page.nugget), page.pattern)
+    return b"".join(VERDICT.pack(*verdict) for verdict in verdicts)
 
 
 def _larger_pages(page: Page) -> "Iterator[Page]":

@@ -66,13 +66,7 @@ def _mix(state: "NDArray[np.uint32]") -> "NDArray[np.uint32]":
     return mixed
 
 
-def phasors(
-    seed: int,
-    count: int,
-    dims: int,
-    first: int = 0,
-    out: "NDArray[np.complex64] | None" = None,
-) -> "NDArray[np.complex64]":
+def phasors(seed: int, count: int, dims: int, first: int = 0) -> "NDArray[np.complex64]":
     """Rows `first` to `first + count` of e^{2πi·draw}, all of one stream, row after row.
 
     Two small tables instead of sine and cosine: several times faster where NumPy has no
@@ -80,7 +74,7 @@ def phasors(
     """
     import numpy as np
 
-    rows = np.empty((count, dims), np.complex64) if out is None else out
+    rows = np.empty((count, dims), np.complex64)
     flat = rows.reshape(-1)
     coarse, fine = _tables()
     for start in range(0, count * dims, BLOCK):
@@ -108,7 +102,7 @@ def _tables() -> "list[NDArray[np.complex64]]":
 # --- algebra --------------------------------------------------------------------------------------
 
 
-TINY = 1e-12  # added to magnitudes, so that zero has a direction
+TINY = 1e-12  # added to magnitudes, as documented: zero has a direction
 ROOTS_KEPT = 4  # dimensions whose unit roots are cached: a shelf rarely uses more
 
 _roots: "dict[int, NDArray[np.complex64]]" = {}
@@ -190,11 +184,10 @@ def orthogonalize(
     iters: int = 1,
     step: float = 0.4,
     gram: "NDArray[np.float32] | None" = None,
-    out: "NDArray[np.complex64] | None" = None,
 ) -> "NDArray[np.complex64]":
     """Push unit-magnitude rows apart: kᵢ − step·Σ cos(kᵢ,kⱼ)·kⱼ, then back to the unit circle.
 
-    `gram`: Re⟨kᵢ,kⱼ⟩ of the rows, if it is known. `out`: a buffer for the result.
+    `gram`: Re⟨kᵢ,kⱼ⟩ of the rows, if it is known.
     """
     import numpy as np
 
@@ -204,10 +197,8 @@ def orthogonalize(
         reals = keys.view(np.float32)
         weights = (reals @ reals.T if gram is None else gram) * np.float32(-step / keys.shape[1])
         np.fill_diagonal(weights, 1)
-        moved = np.empty_like(keys) if out is None else out
-        np.matmul(weights, reals, out=moved.view(np.float32))
-        _project(moved)
-        keys, gram, out = moved, None, None
+        keys, gram = (weights @ reals).view(np.complex64), None
+        _project(keys)
     return keys
 
 
@@ -224,7 +215,7 @@ def _project(rows: "NDArray[np.complex64]") -> None:
 
 # --- confidence and margin ------------------------------------------------------------------------
 
-COLDEST = 1e-6  # avoids a division by zero
+COLDEST = 1e-6  # a temperature of 0 is allowed, and divides
 
 
 class Verdict(NamedTuple):

@@ -48,13 +48,17 @@ TELLING, NEGATION = "telling", "negation"  # kinds of words that are no stop wor
 # "us region" is answered by `eu region`.
 NAMES = ALSO_ENGLISH | {"eu", "os", "us"}
 
+# A name that would be another one without its signs: C++, C#, .NET.
+_NAME_WITH_SIGN = r"(?<!\w)([a-z](?:\+\+|#(?!\w))|\.net(?!\w))"
+
 
 @lru_cache(maxsize=16)  # a key is split when it is looked for and when it is written
 def split_words(text: str) -> tuple[str, ...]:
     """The words of a text, folded; identifiers in parts, unspaced scripts in pairs of letters."""
     text = text[: MOST_WORDS * LONGEST_WORD]
     # Names are every second one, those between others included.
-    pieces = _names_with_signs().split(text) if any(map(text.__contains__, "+#.")) else [text]
+    has_sign = any(map(text.__contains__, "+#."))
+    pieces = re.split(_NAME_WITH_SIGN, text, flags=re.IGNORECASE) if has_sign else [text]
     found: list[str] = []
     for number, piece in enumerate(pieces):
         if number % 2:
@@ -64,12 +68,6 @@ def split_words(text: str) -> tuple[str, ...]:
                 for bare in _part_contraction(token):
                     found += [word[:LONGEST_WORD] for word in folded_parts(bare)]
     return tuple(found[:MOST_WORDS])
-
-
-@cache
-def _names_with_signs() -> re.Pattern[str]:
-    """Names that would be others without their signs: C++, C#, .NET."""
-    return re.compile(r"(?<!\w)([a-z](?:\+\+|#(?!\w))|\.net(?!\w))", re.IGNORECASE)
 
 
 def _part_contraction(token: str) -> list[str]:

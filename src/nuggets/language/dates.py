@@ -17,6 +17,8 @@ _MONTHS = (
 MONTHS = {
     name[:size]: number for number, name in enumerate(_MONTHS, 1) for size in (3, len(name))
 } | {"sept": 9}
+_UNIT = "date|day|days|month|months|year|years|time|week|weekend"
+_ASKS_WHEN = rf"\b(?:when|(?:what|which) (?:\w+ )?(?:{_UNIT})|how long (?:ago|since|has|have))\b"
 # Words that are often something else than a time.
 _AMBIGUOUS = frozenset(("may", "march", "mar", "jan", "sun", "second", "seconds", "minute"))
 _TIME_WORDS = """
@@ -24,8 +26,14 @@ yesterday today tonight tomorrow ago week weeks weekend month months year years 
 monday tuesday wednesday thursday friday saturday sunday morning afternoon evening night
 last next recently spring summer autumn fall winter hour hours minutes date since
 """
-_YEARS = frozenset(map(str, range(1900, 2100)))
+_YEARS = frozenset(map(str, range(1900, 2100)))  # other numbers of four digits mean any thing
 TIME_WORDS = frozenset([*_TIME_WORDS.split(), *MONTHS, *_YEARS]) - _AMBIGUOUS
+
+# The part of a date that stands before its month or year.
+_DAY_BEFORE_MONTH = (
+    r"(?<!\d)(?:\d\d?(?:st|nd|rd|th|\.)?\s+(?:(?:of|de)\s+)?|\d\d?([./])\s?\d\d?\1\s?"
+    r"|(?:\d{4}年)?\d\d?)\Z"
+)
 
 YEARS_BACK = 20  # "in May" may mean any of the years that notes are from, up to this many
 DATE_LABEL = "date="
@@ -52,14 +60,7 @@ class WrittenDate(NamedTuple):
 
 def asks_when(text: str) -> bool:
     """Whether a question asks for a time."""
-    return _when_pattern().search(text) is not None
-
-
-@cache
-def _when_pattern() -> re.Pattern[str]:
-    unit = "date|day|days|month|months|year|years|time|week|weekend"
-    when = rf"when|(?:what|which) (?:\w+ )?(?:{unit})|how long (?:ago|since|has|have)"
-    return re.compile(rf"\b(?:{when})\b", re.IGNORECASE)
+    return re.search(_ASKS_WHEN, text, re.IGNORECASE) is not None
 
 
 @lru_cache(maxsize=1024)
@@ -106,15 +107,6 @@ def _date_pattern() -> re.Pattern[str]:
     )
 
 
-@cache
-def _day_before_month_pattern() -> re.Pattern[str]:
-    """The part of a date that stands before its month or year."""
-    return re.compile(
-        r"(?<!\d)(?:\d\d?(?:st|nd|rd|th|\.)?\s+(?:(?:of|de)\s+)?|\d\d?([./])\s?\d\d?\1\s?"
-        r"|(?:\d{4}年)?\d\d?)\Z"
-    )
-
-
 def written_dates(text: str, words: Iterable[str]) -> list[WrittenDate]:
     """The days, months and years that a text names.
 
@@ -124,7 +116,7 @@ def written_dates(text: str, words: Iterable[str]) -> list[WrittenDate]:
     names = {plain(word) for word in date_words().intersection(words)}
     if not names:
         return []
-    plain_text, pattern, day_before = plain(text), _date_pattern(), _day_before_month_pattern()
+    plain_text, pattern, day_before = plain(text), _date_pattern(), re.compile(_DAY_BEFORE_MONTH)
     dates: list[WrittenDate] = []
     parsed: set[int] = set()  # positions inside a date that was read already
     # Months first: the year may be part of their date.

@@ -1,4 +1,7 @@
-"""Words of any language, made comparable. Knows no note."""
+"""Words of any language, made comparable. Knows no note.
+
+Patterns are compiled when they are first used: most cold commands need none.
+"""
 
 import re
 import unicodedata
@@ -20,6 +23,8 @@ _TOKEN = (
     rf"[\w{_MARKS}]+(?:['’][\w{_MARKS}]+)*"
     rf"|[^\w\s!-/:-@\[-`{{-~\x01-\x1f\x7f{_MARKS}¡¿«»‹›‘-‟…–—、。，．：；！？（）「」『』【】《》]"
 )
+# Where an identifier's parts meet: camelCase, HTTPServer, snake_case; not inside URLs.
+_SEAM = r"_+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])(?!.s(?![a-z]))"
 # The same for plain ASCII, five times as fast: every separator becomes a blank.
 _BLANKS = "".join(c if c.isalnum() or c in "_'\0" else " " for c in map(chr, range(128)))
 
@@ -30,6 +35,8 @@ _UNSPACED = (
     *(("\u3400", "\u9fff"), ("\uac00", "\ud7a3"), ("\uf900", "\ufaff")),
     ("\U00020000", "\U0003134f"),
 )
+_UNSPACED_LETTERS = "".join(f"{low}-{high}" for low, high in _UNSPACED)
+_SCRIPT_RUN = f"[{_UNSPACED_LETTERS}]+|[^{_UNSPACED_LETTERS}]+"
 # Invisible in a word: soft hyphen, zero-width space, byte order mark.
 _UNSEEN = dict.fromkeys((0xAD, 0x200B, 0x2060, 0xFEFF))
 # Characters that steer a display or hide text: controls and separators, direction marks and
@@ -110,35 +117,11 @@ def plain(word: str) -> str:
     return unicodedata.normalize("NFC", bare)
 
 
-@cache
-def _token_pattern() -> re.Pattern[str]:
-    """Compiled on first use: most cold commands do not need it."""
-    return re.compile(_TOKEN)
-
-
 def tokens(text: str) -> list[str]:
     """The tokens of a text in order, unchanged."""
     if text.isascii():
         return text.translate(_BLANKS).split()
-    return _token_pattern().findall(text.translate(_UNSEEN))
-
-
-@cache
-def _seams() -> re.Pattern[str]:
-    """Where an identifier's parts meet: camelCase, HTTPServer, snake_case; not inside URLs."""
-    return re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])(?!.s(?![a-z]))")
-
-
-@cache
-def _numbers() -> re.Pattern[str]:
-    return re.compile(r"\d+|[^\W\d_]+")
-
-
-@cache
-def _script_runs() -> re.Pattern[str]:
-    """Compiled only for what may have such letters: the table of these takes milliseconds."""
-    unspaced = "".join(f"{low}-{high}" for low, high in _UNSPACED)
-    return re.compile(f"[{unspaced}]+|[^{unspaced}]+")
+    return re.findall(_TOKEN, text.translate(_UNSEEN))
 
 
 def is_unspaced(word: str) -> bool:
@@ -170,7 +153,7 @@ def parts(token: str) -> list[str]:
     if token.isalpha() and (token.islower() or token.isupper() or token[1:].islower()):
         return [token]
     has_seams = "_" in token or not (token.islower() or token.isdigit())
-    names = filter(None, _seams().split(token)) if has_seams else [token]
+    names = filter(None, re.split(_SEAM, token)) if has_seams else [token]
     return [piece for name in names for piece in _without_number(_singular(name))] or [token]
 
 
@@ -184,7 +167,7 @@ def _without_number(part: str) -> list[str]:
     """``rs256`` is rs and 256; v2, s3 and the hash 9fceb02 stay whole."""
     if part.isalpha() or part.isdigit():
         return [part]
-    pieces = _numbers().findall(part)
+    pieces = re.findall(r"\d+|[^\W\d_]+", part)
     if "".join(pieces) != part or any(len(piece) < _SHORTEST_NUMBERED_PART for piece in pieces):
         return [part]
     return pieces
@@ -194,7 +177,7 @@ def split_scripts(token: str) -> list[str]:
     """The runs of one script: ``Python設定`` is two words without a blank between."""
     if token.isascii() or max(token) < _UNSPACED[0][0]:
         return [token]
-    return _script_runs().findall(token)
+    return re.findall(_SCRIPT_RUN, token)
 
 
 def pieces(token: str) -> list[str]:
@@ -320,10 +303,5 @@ def estimate_tokens(text: str) -> int:
     """A token for each short word, three digits, sign, letter beyond ASCII and line break."""
     return sum(
         1 + (len(piece) - 1) // LETTERS_OF_TOKEN if piece[0].isalpha() else 1
-        for piece in _token_pieces().findall(text)
+        for piece in re.findall(r"[A-Za-z]+|[0-9]{1,3}|[^\sA-Za-z0-9]|\n", text)
     )
-
-
-@cache
-def _token_pieces() -> re.Pattern[str]:
-    return re.compile(r"[A-Za-z]+|[0-9]{1,3}|[^\sA-Za-z0-9]|\n")

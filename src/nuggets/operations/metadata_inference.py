@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-from nuggets.domain.limits import check_choice, checked_subject, storable
+from nuggets.domain.limits import check_choice, checked_name, storable
 from nuggets.domain.names_and_tags import own_tags
 from nuggets.domain.records import (
     SCOPES,
@@ -178,7 +178,7 @@ def check_metadata(given: GraphNoteMetaInput) -> GraphNoteMetaInput:
     check_choice("source", given.source, SOURCES)
     check_choice("stability", given.stability, STABILITIES)
     return given._replace(
-        subject=None if given.subject is None else checked_subject(given.subject),
+        subject=None if given.subject is None else checked_name(given.subject, "a subject"),
         confidence=None if given.confidence is None else _clamp(given.confidence),
         project=None if given.project is None else storable(given.project, "project").strip(),
         **_check_validity(given),

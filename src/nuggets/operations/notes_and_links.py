@@ -9,10 +9,9 @@ from nuggets.domain.limits import (
     TAGS,
     check_most,
     checked_content,
-    checked_key,
+    checked_name,
     checked_reason,
     checked_tags,
-    checked_title,
     checked_value,
 )
 from nuggets.domain.names_and_tags import normal_tags, own_tags, tagged_values
@@ -343,7 +342,7 @@ def restore_note(note: MemoryNote, now: str) -> MemoryNote:
 
 
 def _checked_name(kind: NoteKind, title: str) -> str:
-    return checked_key(title) if kind == "fact" else checked_title(title)
+    return checked_name(title, "a key" if kind == "fact" else "a title")
 
 
 def _normalize_body(kind: NoteKind, content: str) -> str:

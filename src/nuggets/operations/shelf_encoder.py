@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 INDEX = "encoder"  # the name of the index that keeps the vectors
-SECONDS_PER_MINUTE = 10.0  # for waiting notes, in a process that lives long
-SECONDS_PER_DAY = 120.0  # in the daily pass
+SECONDS_PER_MINUTE = 10.0  # for waiting notes, in a process that lives long: documented, ours
+SECONDS_PER_DAY = 120.0  # in the daily pass, which is to end within minutes
 NOTES_PER_WRITE = 16  # notes between two writes: about a second
 
 Report = Callable[[str], None]

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from nuggets.search.query import Query
     from nuggets.search.ranking import Signal
 
-RESULTS_COMPARED = 5  # results, the best, that are compared with each other and the question
-MOST_QUOTED = 8  # words of a question that are told to be known, and not to be known
+RESULTS_COMPARED = 5  # with each other and the question: the best, as many as a search shows
+MOST_QUOTED = 8  # words of a question that are told to be known, and not to be: ours, a line
 DIGITS = 9  # of shares and relevances; smaller differences are rounding errors
 
 Degree = Literal["nothing", "little", "found"]  # how much is known

@@ -6,7 +6,7 @@ from math import fsum, sqrt
 from typing import TYPE_CHECKING
 
 from nuggets.domain.names_and_tags import without_system_tags
-from nuggets.language.dates import DATE_LABEL, TIME_WORDS, date_labels, date_words
+from nuggets.language.dates import TIME_WORDS, date_labels, date_words
 from nuggets.language.languages import LANGUAGES, evidence, outweighs_english, stems
 from nuggets.language.text import (
     fold_case,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from nuggets.domain.records import MemoryNote
 
 LABEL = "="  # begins a key that no text can contain: an exact tag, a scope, a date
-DATE = f"{LABEL}{DATE_LABEL}"
 META = f"{LABEL}meta="  # before the stem of a word of the nugget's name, the scope, type or subject
 FIELD_SEPARATOR = " \0 "  # separates the title from the content where both are one text
 STOP, SAYS_WHEN, NAMES_DATE, FOREIGN, NUMBER = 1, 2, 4, 8, 16  # marks of a word

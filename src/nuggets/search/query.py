@@ -129,7 +129,7 @@ def _neighbours(text_tokens: list[str]) -> list[tuple[str, str]]:
 # --- in the terms of the index --------------------------------------------------------------------
 
 
-LONGEST_TITLE = 6  # words of a title recognised inside a question
+LONGEST_TITLE = 6  # words of a title recognised inside a question: a longer one is a sentence
 
 
 class Slot(NamedTuple):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Measured in 100,000 notes of random words: of 200 questions made of words of one note, 4,000
 # postings find 143 of these notes among ten, 16,000 find 148, all find 149.
 MOST_POSTINGS = 16_000  # added up for one question, rare words and newest notes first
-SHORTLIST = 500  # notes for which the other words are looked up
+SHORTLIST = 500  # notes for which the other words are looked up: five times the candidates
 # Measured on LoCoMo: with 64 candidates .004 of recall is lost, with 25 lenders .002.
 CANDIDATES = 100  # notes that are scored exactly, besides linked ones
 LENDERS = 50  # notes whose neighbours are candidates too
@@ -219,31 +219,25 @@ class Ranking:
     def _weigh(self, signals: "Sequence[Signal]") -> None:
         """Combine what is known of each note."""
         parts, groups = self._parts, self._groups or {}
-        of_vector, of_text, saturation = WEIGHTS.vector, WEIGHTS.text, WEIGHTS.saturation
+        saturation = WEIGHTS.saturation
         is_in_no_group = groups.keys().isdisjoint
         titled = self._title_strengths([signal.document.doc for signal in signals])
         has_time = self._query.asks_when or self._query.periods
         for signal in signals:
             row = signal.document
-            text = 0.0
             for part, amount in zip(parts, signal.amounts):  # noqa: B905  a check costs a tenth
                 if amount:
-                    text += part * amount / (amount + saturation)
-            signal.words = text
+                    signal.words += part * amount / (amount + saturation)
             if not is_in_no_group(row.groups):
                 signal.group = WEIGHTS.group * max([groups.get(one, 0.0) for one in row.groups])
-                text += signal.group
             if row.doc in titled:
                 signal.named = WEIGHTS.named * titled[row.doc]
-                text += signal.named
             if has_time:
                 signal.time = self._time(row)
-                text += signal.time
             if row.flags & ASKS:
                 signal.asks = WEIGHTS.asks * _damp(row)
-                text += signal.asks
             signal.vector = (1 + signal.product / (row.norm or 1.0)) / 2
-            signal.evidence = of_vector * signal.vector + of_text * min(max(text, 0.0), 1.0)
+            signal.combine()
 
     def _group_shares(self, signals: "Sequence[Signal]") -> dict[str, float]:
         """By tag, how much of the question the candidates that have it state together; words that

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Notes = Callable[[Sequence[str]], Mapping[str, MemoryNote]]
 
-SOFTMAX_RESULTS = 20  # results whose scores add up to 1, or the limit if that is larger
+SOFTMAX_RESULTS = 20  # whose scores add up to 1, as documented; or the limit, if it is larger
 
 
 class Search:

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 # Kinds of alternatives that are the word itself in another form, not a guess at it.
 CERTAIN_KINDS = frozenset(("", "related", "joined", "date"))
 
-SHORTEST_HASH = 7  # digits that people write of a commit
-SHORTEST_PART = 3  # letters of each part of a compound
+SHORTEST_HASH = 7  # digits of a commit: so many git shows
+SHORTEST_PART = 3  # letters of each part of a compound: two are an ending ("ed", "er")
 HEXADECIMAL = frozenset("0123456789abcdef")
 SHORTEST = 4  # letters; one edit of a shorter word gives too many others, two from twice as many
 ANY_LETTER_FROM = 6  # letters; shorter words must begin alike: "bread" is not "read"
-CANDIDATES = 3  # words that one word may stand for, searched for together
+CANDIDATES = 3  # words that one word may stand for: ours, all are searched for together
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 LAST_LETTER = "\U0010ffff"  # after every letter
 _LETTERS = 31  # bits for letters: a prime, so other scripts spread as well
