@@ -13,7 +13,6 @@ from nuggets.interfaces import pluralize
 from nuggets.interfaces.cli import Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import (
     Progress,
-    announce,
     distinct_titles,
     one_line,
     remove_ids,
@@ -66,7 +65,7 @@ def _other_titles(finding: "Finding", names: Mapping[str, str]) -> str:
 def _doctor(call: Call) -> Outcome:
     from nuggets.interfaces.hooks import DEADLINE_VARIABLE
 
-    with announce("Checking the database, its indexes and the files …"):
+    with Progress("Checking the database, its indexes and the files …"):
         defects = [
             *_settings_defects(call.settings),
             *call.shelf.checkup(call.options.fix),

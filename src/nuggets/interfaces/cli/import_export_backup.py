@@ -25,7 +25,6 @@ from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, co
 from nuggets.interfaces.cli.run_command import FILTER_ARGUMENTS, filters
 from nuggets.interfaces.cli.terminal_output import (
     Progress,
-    announce,
     escape_controls,
     format_minute,
     listed_notes,
@@ -97,7 +96,7 @@ def _import(call: Call) -> Outcome:
     link_sessions(found)
     credentials = [] if options.allow_secret else _take_out_credentials(found)
     intakes = []
-    with announce("Importing …"), call.shelf.batch():  # one step of the history
+    with Progress("Importing …"), call.shelf.batch():  # one step of the history
         for path in shelves:
             intakes.append(_import_shelf(call, path))
         if options.discover or len(options.source) > len(shelves):

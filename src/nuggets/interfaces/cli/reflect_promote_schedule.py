@@ -13,7 +13,7 @@ from nuggets.filesystem.shelf_location import written_location
 from nuggets.interfaces import pluralize, scheduler, summarize_clean_up
 from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import (
-    announce,
+    Progress,
     distinct_titles,
     escape_controls,
     fit,
@@ -70,7 +70,7 @@ def _reflect(call: Call) -> Outcome:
     limit = options.limit
     if options.all:  # one pass is one entry of the history
         limit = max(1, len(call.shelf.list_notes(nugget=options.nugget)))
-    with announce(f"Inspecting {pluralize(limit, 'note') if limit else 'notes'} …"):
+    with Progress(f"Inspecting {pluralize(limit, 'note') if limit else 'notes'} …"):
         result = call.shelf.reflect(options.nugget, limit, options.dry_run)
     note_ids = {note for change in result.changes for note in (change.note_id, *change.partners)}
     names = distinct_titles(call.shelf.get_notes(note_ids).values())

@@ -18,7 +18,6 @@ from nuggets.interfaces.cli.terminal_output import (
     LISTED,
     TITLE_WIDTH,
     Progress,
-    announce,
     escape_controls,
     fit,
     format_minute,
@@ -416,7 +415,7 @@ def _read_passphrase(folder: str) -> str:
 
 def _pair_once(call: Call) -> Outcome:
     options = call.options
-    with announce("Reading the logs …"):
+    with Progress("Reading the logs …"):
         results = call.shelf.pair(options.folder, dry_run=options.dry_run)
     lines: list[str] = []
     is_quiet = True

@@ -291,8 +291,7 @@ def _update_since(shelf: NuggetShelf, last: int) -> codec.Json | None:
             commits = shelf.commits(last, COMMITS_SENT + 1)
             if not commits or len(commits) > COMMITS_SENT:
                 return {"revision": revision}
-            notes = shelf.get_notes(json_responses.changed_note_ids(commits))
-            return json_responses.update(last, revision, commits, notes)
+            return json_responses.update(shelf, last, revision, commits)
     except NuggetsError:  # the next request reports the problem
         return None
 
