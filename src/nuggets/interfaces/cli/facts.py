@@ -7,7 +7,7 @@ from nuggets.domain.records import MemoryNote, WrittenNote
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.current_project import name_of
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.cli import Call, Outcome, argument, command
+from nuggets.interfaces.cli import Call, Outcome, argument, command, flag
 from nuggets.interfaces.cli.run_command import (
     METADATA_ARGUMENTS,
     PURGE_ARGUMENT,
@@ -23,14 +23,11 @@ if TYPE_CHECKING:
 @command(
     "remember",
     argument(
-        "nugget",
-        help="the topic it belongs to, created if needed; alone: a text to store as a note",
+        "nugget", "the topic it belongs to, created if needed; alone: a text to store as a note"
     ),
-    argument("key", nargs="?", help="the key to recall it by"),
-    argument("value", nargs="?", help="the value to store; - reads it from standard input"),
-    argument(
-        "--pin", action="store_true", help="write it to MEMORY.md now, however often it is recalled"
-    ),
+    argument("key", "the key to recall it by", nargs="?"),
+    argument("value", "the value to store; - reads it from standard input", nargs="?"),
+    flag("--pin", "write it to MEMORY.md now, however often it is recalled"),
     *METADATA_ARGUMENTS,
     examples=(
         'nuggets remember locations "auth handler" "src/auth/middleware.ts:47"',
@@ -101,8 +98,8 @@ def _store(call: Call, write: Callable[[], WrittenNote]) -> tuple[WrittenNote, l
 
 @command(
     "forget",
-    argument("nugget", help="the nugget that holds it"),
-    argument("key", help="its exact key; case does not matter"),
+    argument("nugget", "the nugget that holds it"),
+    argument("key", "its exact key; case does not matter"),
     PURGE_ARGUMENT,
     examples=(
         'nuggets forget locations "auth handler"',
@@ -128,7 +125,7 @@ def _forget(call: Call) -> Outcome:
 
 @command(
     "facts",
-    argument("nugget", nargs="?", help="only those of this nugget (default: all)"),
+    argument("nugget", "only those of this nugget (default: all)", nargs="?"),
     examples=("nuggets facts", "nuggets facts project --json"),
 )
 def _facts(call: Call) -> Outcome:

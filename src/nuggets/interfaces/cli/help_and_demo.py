@@ -134,7 +134,7 @@ def _suggest_commands(name: str) -> list[str]:
 
 @command(
     "help",
-    argument("command", nargs="*", help="name of a command (default: list all)"),
+    argument("command", "name of a command (default: list all)", nargs="*"),
     examples=("nuggets help", "nuggets help note add"),
 )
 def _help(call: Call) -> Outcome:

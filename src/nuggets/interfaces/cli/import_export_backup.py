@@ -21,7 +21,7 @@ from nuggets.filesystem.current_project import (
 )
 from nuggets.filesystem.shelf_location import directory_of, is_database, shown_location
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
+from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command, flag
 from nuggets.interfaces.cli.run_command import FILTER_ARGUMENTS, filters
 from nuggets.interfaces.cli.terminal_output import (
     Progress,
@@ -46,20 +46,15 @@ _IS = ("is", "are")
 
 @command(
     "import",
-    argument("source", nargs="*", help=KNOWN),
-    argument(
+    argument("source", KNOWN, nargs="*"),
+    flag(
         "--discover",
-        action="store_true",
-        help="show what this machine has: past sessions, memories and instructions of agents, "
+        "show what this machine has: past sessions, memories and instructions of agents, "
         "other memories; with --all bring it in",
     ),
-    argument("--all", action="store_true", help="with --discover: bring in all of it"),
-    argument(
-        "--nugget", default="imported", help="nugget for memories without one (default: imported)"
-    ),
-    argument(
-        "--allow-secret", action="store_true", help="bring in what looks like a credential too"
-    ),
+    flag("--all", "with --discover: bring in all of it"),
+    argument("--nugget", "nugget for memories without one (default: imported)", default="imported"),
+    flag("--allow-secret", "bring in what looks like a credential too"),
     DRY_RUN_ARGUMENT,
     examples=(
         "nuggets import /media/stick/.nuggets --dry-run",
@@ -274,9 +269,7 @@ def _missing_project_lines(done: Intake) -> list[str]:
 @command(
     "backup",
     argument(
-        "path",
-        nargs="?",
-        help="a new file, or a directory (default: backups/ in the shelf's directory)",
+        "path", "a new file, or a directory (default: backups/ in the shelf's directory)", nargs="?"
     ),
     examples=("nuggets backup", "nuggets backup /media/stick/", "nuggets backup --json"),
     summary="copy the whole shelf into one verified file; agents may keep writing",
@@ -290,8 +283,8 @@ def _backup(call: Call) -> Outcome:
 
 @command(
     "restore",
-    argument("path", help="a file that `nuggets backup` made"),
-    argument("--dry-run", action="store_true", help="check the backup and show what would change"),
+    argument("path", "a file that `nuggets backup` made"),
+    flag("--dry-run", "check the backup and show what would change"),
     examples=(
         "nuggets restore ~/.nuggets/backups/nuggets-2026-01-31-090000.db --dry-run",
         "nuggets restore /media/stick/nuggets-2026-01-31-090000.db",
@@ -318,8 +311,8 @@ def _restore(call: Call) -> Outcome:
 
 @command(
     "copy",
-    argument("source", help="a directory, postgresql://…, or a file of `nuggets backup`"),
-    argument("target", help="a new directory, or postgresql://… with a new shelf"),
+    argument("source", "a directory, postgresql://…, or a file of `nuggets backup`"),
+    argument("target", "a new directory, or postgresql://… with a new shelf"),
     DRY_RUN_ARGUMENT,
     examples=(
         "nuggets copy ~/.nuggets 'postgresql://me@db.example/memory?shelf=team'",
@@ -375,16 +368,16 @@ def _open_source(location: str, project: str) -> Iterator[NuggetShelf]:
     "export",
     argument(
         "form",
-        choices=FORMS,
-        help="json: the documented files; jsonl, csv: a note per line; markdown: a file per note; "
+        "json: the documented files; jsonl, csv: a note per line; markdown: a file per note; "
         "obsidian: the same as a vault; okf: the same as an Open Knowledge Format bundle; dot: "
         "titles and links, for drawing",
+        choices=FORMS,
     ),
     argument(
         "path",
-        nargs="?",
-        help="a new directory for json, markdown, obsidian and okf, else a new file, or - for "
+        "a new directory for json, markdown, obsidian and okf, else a new file, or - for "
         "stdout; json without a path refreshes the shelf's own files",
+        nargs="?",
     ),
     *FILTER_ARGUMENTS,
     DRY_RUN_ARGUMENT,

@@ -11,7 +11,7 @@ from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.processes import module_command
 from nuggets.filesystem.shelf_location import written_location
 from nuggets.interfaces import pluralize, scheduler, summarize_clean_up
-from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
+from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command, flag
 from nuggets.interfaces.cli.terminal_output import (
     Progress,
     distinct_titles,
@@ -51,14 +51,14 @@ _HIT_REASONS: dict[HitKind, str] = {
 
 @command(
     "reflect",
-    argument("--nugget", help="only this one"),
+    argument("--nugget", "only this one"),
     argument(
         "--limit",
+        "inspect at most this many notes (default: the setting reflection_max_notes)",
         type=int,
-        help="inspect at most this many notes (default: the setting reflection_max_notes)",
     ),
-    argument("--all", action="store_true", help="inspect every note, in one pass"),
-    argument("--verbose", action="store_true", help="show every change, not examples"),
+    flag("--all", "inspect every note, in one pass"),
+    flag("--verbose", "show every change, not examples"),
     DRY_RUN_ARGUMENT,
     examples=("nuggets reflect --dry-run", "nuggets reflect", "nuggets reflect --all"),
     summary="put the memory in order: archive rubbish, tidy, tag, merge, link, promote",
@@ -136,14 +136,10 @@ def _check_path(path: str | None) -> None:
     "promote",
     argument(
         "--path",
-        help="the memory file (default: that of the setting memory_file, else the one your agent "
+        "the memory file (default: that of the setting memory_file, else the one your agent "
         "reads in this repository, else one in the shelf's directory, which hooks read)",
     ),
-    argument(
-        "--explain",
-        action="store_true",
-        help="show for each note why it is promoted or not, and which sessions count",
-    ),
+    flag("--explain", "show for each note why it is promoted or not, and which sessions count"),
     DRY_RUN_ARGUMENT,
     examples=("nuggets promote --explain", "nuggets promote --path ./MEMORY.md"),
 )
@@ -226,7 +222,7 @@ _NOT_FOR_TIMER = ("dir", "session", "project")  # dir is an option; the others a
 
 @command(
     "schedule run",
-    argument("--once", action="store_true", help="run it if it is due, then exit"),
+    flag("--once", "run it if it is due, then exit"),
     examples=("nuggets schedule run", "nuggets schedule run --once"),
     summary="run the daily reflection whenever it is due, until stopped; --json prints a line "
     "for each run",

@@ -13,7 +13,7 @@ from nuggets.domain.records import ROLES, MemoryNote
 from nuggets.errors import Conflict, InvalidInput, NuggetsError
 from nuggets.filesystem.shelf_location import parse_server_url
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
+from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command, flag
 from nuggets.interfaces.cli.terminal_output import (
     LISTED,
     TITLE_WIDTH,
@@ -43,11 +43,9 @@ if TYPE_CHECKING:
 
 @command(
     "member add",
-    argument("name", help="small letters, digits, - and _"),
-    argument(
-        "--role", default="writer", help=f"what they may do: {', '.join(ROLES)} (default: writer)"
-    ),
-    argument("--again", action="store_true", help="a new token for someone who is or was a member"),
+    argument("name", "small letters, digits, - and _"),
+    argument("--role", f"what they may do: {', '.join(ROLES)} (default: writer)", default="writer"),
+    flag("--again", "a new token for someone who is or was a member"),
     examples=("nuggets member add alice", "nuggets member add bob --role reader"),
 )
 def _add_member(call: Call) -> Outcome:
@@ -84,7 +82,7 @@ def _list_members(call: Call) -> Outcome:
 
 @command(
     "member revoke",
-    argument("name", help="whose token ends"),
+    argument("name", "whose token ends"),
     examples=("nuggets member revoke alice",),
 )
 def _revoke_member(call: Call) -> Outcome:
@@ -96,16 +94,14 @@ def _revoke_member(call: Call) -> Outcome:
 # --- login, logout, sync, queue ----------------------------------------------------------------
 
 
-_SERVER_ARGUMENT = argument("server", help="the address of the server: https://host")
+_SERVER_ARGUMENT = argument("server", "the address of the server: https://host")
 _SECRET_CHARACTERS = 8192  # read of a token or a passphrase: what servers allow a header
 
 
 @command(
     "login",
     _SERVER_ARGUMENT,
-    argument(
-        "--token-file", help="read the token from this file (default: ask; or standard input)"
-    ),
+    argument("--token-file", "read the token from this file (default: ask; or standard input)"),
     examples=("nuggets login https://memory.example.org", "nuggets login https://host < token"),
 )
 def _login(call: Call) -> Outcome:
@@ -217,7 +213,7 @@ def _waiting_shape(call: "WaitingCall") -> dict[str, object]:
     return {"id": call.id, "at": call.at, **message, "reason": call.reason}
 
 
-_ID_ARGUMENT = argument("id", help="the id that `nuggets queue` shows, or its beginning")
+_ID_ARGUMENT = argument("id", "the id that `nuggets queue` shows, or its beginning")
 
 
 @command(
@@ -259,7 +255,7 @@ def _remote(call: Call) -> "RemoteShelf":
 # --- what vault and pair share -----------------------------------------------------------------
 
 
-_WATCH_ARGUMENT = argument("--watch", action="store_true", help="go on until stopped (Ctrl-C)")
+_WATCH_ARGUMENT = flag("--watch", "go on until stopped (Ctrl-C)")
 _PAUSE = 1.0  # seconds between two looks: an editor saves seldom more often
 
 
@@ -317,7 +313,7 @@ def _problem_lines(problems: Sequence[str]) -> list[str]:
 
 @command(
     "vault",
-    argument("folder", help="the folder, such as a vault of Obsidian; made if new"),
+    argument("folder", "the folder, such as a vault of Obsidian; made if new"),
     _WATCH_ARGUMENT,
     DRY_RUN_ARGUMENT,
     examples=("nuggets vault ~/Notes/Memory", "nuggets vault ~/Notes/Memory --watch"),
@@ -360,21 +356,18 @@ def _refuse_preview(call: Call) -> None:
     "pair",
     argument(
         "folder",
-        nargs="?",
-        help="a folder that your machines share: Syncthing, Dropbox, a git checkout, a stick "
+        "a folder that your machines share: Syncthing, Dropbox, a git checkout, a stick "
         "(default: every folder that was named before)",
+        nargs="?",
     ),
     _WATCH_ARGUMENT,
-    argument(
-        "--purge", action="store_true", help="erase here too what was purged on another machine"
-    ),
-    argument(
+    flag("--purge", "erase here too what was purged on another machine"),
+    flag(
         "--encrypt",
-        action="store_true",
-        help="ask for a passphrase (or read it from stdin) that encrypts what lies in the folder; "
+        "ask for a passphrase (or read it from stdin) that encrypts what lies in the folder; "
         "each machine is told it once",
     ),
-    argument("--stop", action="store_true", help="pair no longer through the folder"),
+    flag("--stop", "pair no longer through the folder"),
     DRY_RUN_ARGUMENT,
     examples=("nuggets pair ~/Sync/nuggets", "nuggets pair", "nuggets pair --watch"),
     summary="keep the memory of several machines equal through a folder that they share, "
