@@ -75,14 +75,15 @@ DRY_RUN_ARGUMENT = flag("--dry-run", "only show what would change")
 def command(
     name: str,
     *arguments: Argument,
-    examples: tuple[str, ...],
+    examples: tuple[str, ...] = (),
     summary: str = "",
     reports_broken_settings: bool = False,
 ) -> Callable[[Callable[[Call], Outcome]], Callable[[Call], Outcome]]:
     """Make a function the command of this name."""
 
     def register(run: Callable[[Call], Outcome]) -> Callable[[Call], Outcome]:
-        DEFINED[name] = Command(run, arguments, examples, summary, reports_broken_settings)
+        shown = examples or (f"nuggets {name}",)
+        DEFINED[name] = Command(run, arguments, shown, summary, reports_broken_settings)
         return run
 
     return register

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # --- audit, doctor -----------------------------------------------------------------------------
 
 
-@command("audit", examples=("nuggets audit", "nuggets audit --json"))
+@command("audit")
 def _audit(call: Call) -> Outcome:
     findings = call.shelf.audit()
     concerned = {note_id for finding in findings for note_id in finding.note_ids}
@@ -261,13 +261,13 @@ def _update(call: Call) -> Outcome:
     return Outcome(status, list(_lines(status)))
 
 
-@command("encoder status", examples=("nuggets encoder status",))
+@command("encoder status")
 def _status(call: Call) -> Outcome:
     status = call.shelf.encoder.status()
     return Outcome(status, list(_lines(status)), 0 if status.installed else 1)
 
 
-@command("encoder remove", examples=("nuggets encoder remove",))
+@command("encoder remove")
 def _remove(call: Call) -> Outcome:
     removed = call.shelf.encoder.remove()
     lines = ["Removed the encoder and all vectors." if removed else "It was not installed."]

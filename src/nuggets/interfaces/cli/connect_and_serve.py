@@ -239,7 +239,7 @@ def _serve(call: Call) -> Outcome:
     return _run(call, open_browser=call.options.open)
 
 
-@command("ui", *_ADDRESS_ARGUMENTS, examples=("nuggets ui",))
+@command("ui", *_ADDRESS_ARGUMENTS)
 def _ui(call: Call) -> Outcome:
     return _run(call, open_browser=True)
 
@@ -290,7 +290,7 @@ def _open(url: str) -> None:
 # --- mcp ---------------------------------------------------------------------------------------
 
 
-@command("mcp", examples=("nuggets mcp",))
+@command("mcp")
 def _mcp(call: Call) -> Outcome:
     check_extra("mcp", "the MCP server")
     from nuggets.interfaces.mcp.server import ServerContext, serve_stdio

@@ -27,8 +27,8 @@ from nuggets.interfaces.cli.terminal_output import (
     Progress,
     escape_controls,
     format_minute,
-    listed_notes,
-    listed_problems,
+    list_items,
+    name_notes,
     one_line,
     style,
     warn,
@@ -211,10 +211,10 @@ def _outcome(call: Call, done: Intake, found: Records, credentials: list[str]) -
     lines = [f"Recognised: {found.form}."] if found.form and dry_run else []
     lines += _lines(done, dry_run)
     records = pluralize(len(refused), "record")
-    lines += listed_problems(f"Left out: {records} that cannot be read:", refused)
+    lines += list_items(f"Left out: {records} that cannot be read:", refused, "!", "red")
     records = pluralize(len(credentials), "record")
     head = f"Left out: {records} with a credential (--allow-secret brings them):"
-    lines += listed_problems(head, credentials)
+    lines += list_items(head, credentials, "!", "red")
     days = call.settings["session_days"]
     for number, noun, which in (
         (found.left_out, "link", "to what is not there"),
@@ -232,7 +232,7 @@ def _lines(done: Intake, dry_run: bool) -> list[str]:
         ("Would add" if dry_run else "Added", "+", "green", done.added),
         ("Would update" if dry_run else "Updated", "~", "yellow", done.updated),
     ):
-        lines += listed_notes(f"{verb} {_count_kinds(notes)}:", notes, sign, colour)
+        lines += list_items(f"{verb} {_count_kinds(notes)}:", name_notes(notes), sign, colour)
     if done.linked:
         verb = "Would link" if dry_run else "Linked"
         lines.append(f"{verb} {pluralize(done.linked, 'note')} that {_IS[done.linked > 1]} here.")

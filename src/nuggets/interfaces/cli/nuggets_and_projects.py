@@ -36,7 +36,7 @@ _UNCHANGED = Outcome(
 )
 
 
-@command("list", examples=("nuggets list", "nuggets list --json"))
+@command("list")
 def _list(call: Call) -> Outcome:
     statuses = call.shelf.list()
     rows = [(n.name, str(n.fact_count), str(n.note_count)) for n in statuses]
@@ -161,7 +161,7 @@ def _describe_contents(call: Call, notes: Sequence[MemoryNote]) -> str:
 # --- project list, move, join, leave, share, unshare, trust, untrust ---------------------------
 
 
-@command("project list", examples=("nuggets project list", "nuggets project list --json"))
+@command("project list")
 def _list_projects(call: Call) -> Outcome:
     projects = call.shelf.projects()
     shape = [{**status._asdict(), "there": _is_there(status)} for status in projects]
@@ -254,7 +254,6 @@ def _join(call: Call) -> Outcome:
 
 @command(
     "project leave",
-    examples=("nuggets project leave",),
     summary="give this place memories of its own, though it was recognized as another project",
 )
 def _leave(call: Call) -> Outcome:
@@ -313,7 +312,6 @@ def _sync_outcome(call: Call, done: "SyncResult", verb: str) -> Outcome:
 
 @command(
     "project unshare",
-    examples=("nuggets project unshare",),
     summary="stop writing memories into the repository; existing files stay",
 )
 def _unshare(call: Call) -> Outcome:
@@ -325,7 +323,6 @@ def _unshare(call: Call) -> Outcome:
 
 @command(
     "project untrust",
-    examples=("nuggets project untrust",),
     summary="stop reading the repository's memories, and drop those that came from it",
 )
 def _untrust(call: Call) -> Outcome:

@@ -254,7 +254,7 @@ def _run_to_json(done: DailyRun) -> codec.Json:
     return {"ran": True, **codec.to_json(done)}
 
 
-@command("schedule status", examples=("nuggets schedule status", "nuggets schedule status --json"))
+@command("schedule status")
 def _status(call: Call) -> Outcome:
     is_on = call.settings["reflection_daily"]
     last, coming = call.shelf.last_run(), call.shelf.next_run(datetime.now())
@@ -295,7 +295,7 @@ def _install(call: Call) -> Outcome:
     return Outcome(shape, [escape_controls(line) for line in lines])
 
 
-@command("schedule uninstall", DRY_RUN_ARGUMENT, examples=("nuggets schedule uninstall",))
+@command("schedule uninstall", DRY_RUN_ARGUMENT)
 def _uninstall(call: Call) -> Outcome:
     plan = _plan(call)
     installed = scheduler.installed_parts(plan)

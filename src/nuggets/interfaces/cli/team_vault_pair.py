@@ -21,8 +21,8 @@ from nuggets.interfaces.cli.terminal_output import (
     escape_controls,
     fit,
     format_minute,
-    listed_notes,
-    listed_problems,
+    list_items,
+    name_notes,
     one_line,
     print_outcome,
     style,
@@ -63,7 +63,7 @@ def _add_member(call: Call) -> Outcome:
     )
 
 
-@command("member list", examples=("nuggets member list",))
+@command("member list")
 def _list_members(call: Call) -> Outcome:
     members = call.shelf.members()
     if not members:
@@ -179,7 +179,7 @@ def _sync(call: Call) -> Outcome:
     return Outcome(shape, lines)
 
 
-@command("queue list", examples=("nuggets queue list", "nuggets queue list --json"))
+@command("queue list")
 def _queue_list(call: Call) -> Outcome:
     queue = _remote(call).queue
     waiting, rejected = queue.waiting(), queue.rejections()
@@ -294,7 +294,7 @@ def _came_in_lines(
     ):
         told = f"Would be {verb}" if dry_run else verb.capitalize()
         head = f"{told} here: {pluralize(len(notes), 'memory', 'memories')}"
-        lines += listed_notes(head, notes, sign, colour)
+        lines += list_items(head, name_notes(notes), sign, colour)
     if conflicts:
         lines.append(
             f"Both sides had changed {pluralize(len(conflicts), 'memory', 'memories')}: the other "
@@ -305,7 +305,7 @@ def _came_in_lines(
 
 
 def _problem_lines(problems: Sequence[str]) -> list[str]:
-    return listed_problems(f"Left as it is: {pluralize(len(problems), 'problem')}", problems)
+    return list_items(f"Left as it is: {pluralize(len(problems), 'problem')}", problems, "!", "red")
 
 
 # --- vault -------------------------------------------------------------------------------------

@@ -200,21 +200,16 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, whole: bool = F
     return lines
 
 
-def listed_notes(head: str, notes: Sequence["MemoryNote"], sign: str, colour: str) -> list[str]:
-    """The first notes below a head; nothing if there are none."""
-    lines = [
-        f"  {style(sign, colour)} {one_line(note.nugget_name)}: {fit(note.title, TITLE_WIDTH)}"
-        for note in notes[:LISTED]
-    ]
-    more = [f"    and {len(notes) - LISTED} more"] if len(notes) > LISTED else []
-    return [head, *lines, *more] if notes else []
+def list_items(head: str, items: Sequence[str], sign: str, colour: str) -> list[str]:
+    """The first items below a head; nothing if there are none."""
+    lines = [f"  {style(sign, colour)} {one_line(item)}" for item in items[:LISTED]]
+    more = f"    and {len(items) - LISTED} more; --json names all"
+    return [head, *lines, *([more] if len(items) > LISTED else [])] if items else []
 
 
-def listed_problems(head: str, problems: Sequence[str]) -> list[str]:
-    """The first problems below a head; nothing if there are none."""
-    lines = [f"  {style('!', 'red')} {one_line(problem)}" for problem in problems[:LISTED]]
-    more = f"    and {len(problems) - LISTED} more; --json names all"
-    return [head, *lines, *([more] if len(problems) > LISTED else [])] if problems else []
+def name_notes(notes: Iterable["MemoryNote"]) -> list[str]:
+    """Notes as a list names them."""
+    return [f"{note.nugget_name}: {fit(note.title, TITLE_WIDTH)}" for note in notes]
 
 
 def bar(share: float, width: int = 20) -> str:

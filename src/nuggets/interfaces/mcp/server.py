@@ -23,7 +23,6 @@ from nuggets.interfaces.mcp.tool_definition import (
     ToolCall,
     answer_to_protocol,
     refusal,
-    tool_to_protocol,
     tools_of,
 )
 from nuggets.interfaces.prompt_quoting import fence_refusal, name_tools
@@ -145,7 +144,7 @@ def build_server(context: ServerContext, tools: Sequence[Tool] = TOOLS) -> Serve
     """The server on any transport; whoever runs it closes the context afterwards."""
     offered = {tool.name: tool for tool in tools}
     aliases = {json_name(name): tool for name, tool in offered.items()}  # accepted, not listed
-    listed = types.ListToolsResult(tools=[tool_to_protocol(tool) for tool in tools])
+    listed = types.ListToolsResult(tools=[tool.listed for tool in tools])
 
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
         return listed
@@ -287,7 +286,7 @@ def _answer_call(
 
 def _failure_message(tool: Tool) -> str:
     """The message for a bug in a tool. It may have happened after a write."""
-    if tool.hints.read_only_hint:
+    if tool.only_reads:
         return (
             f"{tool.name} failed with an internal error; it changes no memory. See `nuggets doctor`"
         )

@@ -19,6 +19,7 @@ from nuggets.interfaces.json_schemas import some_of
 from nuggets.interfaces.mcp.read_tools import room_for
 from nuggets.interfaces.mcp.tool_definition import (
     ADD,
+    ADD_ONCE,
     CHANGE,
     HEAD,
     ITEMS,
@@ -45,7 +46,7 @@ _Source = Literal["agent_reflection", "explicit_user"]  # the instructions say w
     "location, command, convention or preference that the next session would need. A known "
     "key gets the new value. Longer than a sentence: create_note.",
     HEAD,
-    CHANGE._replace(destructive_hint=False),
+    ADD_ONCE,
 )
 def _remember(
     call: ToolCall,
@@ -179,7 +180,7 @@ def _edit_note(
     "Link two notes",
     "Connect two notes when one helps to understand the other; say why.",
     some_of({"added": bool}),
-    ADD._replace(idempotent_hint=True),
+    ADD_ONCE,
 )
 def _add_link(call: ToolCall, a: _Note, b: _Note, reason: str = "") -> Answer:
     added = call.shelf.add_link(a, b, reason)

@@ -53,7 +53,6 @@ class Operation(NamedTuple):
     summary: str
     answer: Schema
     status: int
-    is_quiet: bool  # it adds no step to the history, though it is no GET
     run: Callable[..., Any]  # takes the shelf, and by name what the caller sent
     parameters: Parameters  # in the query or the body, as the method has it
 
@@ -66,11 +65,6 @@ class Operation(NamedTuple):
     def has_body(self) -> bool:
         return self.method in _WITH_BODY
 
-    @property
-    def writes(self) -> bool:
-        """Does it add a step to the history, unless there is nothing to change?"""
-        return self.method != "GET" and not self.is_quiet
-
 
 def operation(
     method: str,
@@ -79,14 +73,13 @@ def operation(
     answer: Schema = ANSWER,
     *,
     status: int = 200,
-    quiet: bool = False,
 ) -> Callable[[Callable[..., Any]], Operation]:
     """Make a function an operation. Its first parameter is the shelf; the others, with their types
     and defaults, are what a caller may send."""
 
     def define(run: Callable[..., Any]) -> Operation:
         parameters = parameters_of(run, _PATH_PART.findall(path), tell_defaults=True)
-        return Operation(method, path, summary, answer, status, quiet, run, parameters)
+        return Operation(method, path, summary, answer, status, run, parameters)
 
     return define
 
@@ -116,24 +109,6 @@ def _parse(text: str, kind: Any, where: str) -> Any:
 # --- the OpenAPI document -------------------------------------------------------------------------
 
 
-_ERRORS = {
-    "400": "The request is invalid; the message says why",
-    "401": "The token is missing or wrong",
-    "403": "The request comes from a page of another origin",
-    "404": "Not found",
-    "405": "The path has no such method",
-    "409": "It would overwrite a newer change, or the name is ambiguous",
-    "413": "The body is too large",
-    "415": "A body is application/json",
-    "421": "The Host header names another server",
-    "503": "The store is not available at the moment",
-}
-_OWN_STEP = {
-    "description": "The step of the history that this request made; none if nothing changed",
-    "schema": {"type": "integer", "minimum": 1},
-}
-
-
 def document(operations: Sequence[Operation]) -> dict[str, Any]:
     """Every operation with its parameters and responses."""
     paths: dict[str, Any] = {}
@@ -153,19 +128,14 @@ def document(operations: Sequence[Operation]) -> dict[str, Any]:
 
 
 def _describe(operation: Operation) -> dict[str, Any]:
-    answers: dict[str, Any] = {
-        status: {"description": meaning, "content": _json(reference("Error"))}
-        for status, meaning in _ERRORS.items()
-    }
-    done = {"description": "Done" if operation.method != "GET" else "Found"}
-    headers = {"headers": {REVISION: _OWN_STEP}} if operation.writes else {}
-    answers[str(operation.status)] = {**done, **headers, "content": _json(operation.answer)}
+    done = {"description": "Done", "content": _json(operation.answer)}
+    failed = {"description": "An error, by its code", "content": _json(reference("Error"))}
     sent, parts = operation.parameters, _PATH_PART.findall(operation.path)
     described: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
         "parameters": [_parameter(name, "path", Name, required=True) for name in parts],
-        "responses": answers,
+        "responses": {str(operation.status): done, "default": failed},
     }
     if operation.has_body:
         return {**described, "requestBody": {"required": True, "content": _json(sent.schema)}}

@@ -297,7 +297,6 @@ def _remove(shelf: NuggetShelf, nugget: Name) -> Any:
     "/api/recall",
     "Recall a fact for an agent, else search notes; a new session adds a hit",
     reference("Recall"),
-    quiet=True,
 )
 def _recall_in_session(
     shelf: NuggetShelf, query: Query, nugget: Name | None = None, session: Session = ""
