@@ -3,10 +3,11 @@ document that is made of the same definitions."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated, Any, get_args
+from inspect import signature
+from typing import Annotated, Any, get_args, get_origin
 
 from nuggets import __version__
-from nuggets.domain.codec import json_name
+from nuggets.domain.codec import Json, json_name
 from nuggets.domain.limits import CALLED, CONTENT_BYTES, Limit, Name, Share, wrong_type
 from nuggets.domain.records import (
     MemoryNote,
@@ -16,6 +17,7 @@ from nuggets.domain.records import (
     ReflectionChange,
     ReflectionResult,
     SearchNotesResult,
+    WrittenNote,
 )
 from nuggets.domain.type_check import fields_of
 from nuggets.errors import InvalidInput
@@ -40,7 +42,17 @@ Steps = Annotated[int, Limit(1, 200)]  # of the history, in one answer
 Notes = Annotated[int, Limit(1, 1_000_000)]  # that a reflection inspects
 Query = Annotated[str, Limit(1, 2000)]  # what the page lets people type
 
-ANSWER: Schema = {"type": "object"}  # one that is no record, and is made for its operation alone
+# Answers of several records, by their names in the document.
+Fact = Annotated[Json, reference("Fact")]
+Found = Annotated[Json, reference("SearchResult")]
+Recall = Annotated[Any, reference("Recall")]
+ShownNote = Annotated[Json, reference("Note")]
+_RECORDS = {
+    MemoryNote: reference("Note"),
+    WrittenNote: reference("Written"),
+    NuggetStatus: reference("Status"),
+    ReflectionResult: reference("Reflection"),
+}
 _PATH_PART = re.compile(r"{(\w+)}")
 _WITH_BODY = ("POST", "PATCH")
 
@@ -70,18 +82,27 @@ def operation(
     method: str,
     path: str,
     summary: str,
-    answer: Schema = ANSWER,
     *,
     status: int = 200,
 ) -> Callable[[Callable[..., Any]], Operation]:
     """Make a function an operation. Its first parameter is the shelf; the others, with their types
-    and defaults, are what a caller may send."""
+    and defaults, are what a caller may send. It answers with what it returns, as JSON."""
 
     def define(run: Callable[..., Any]) -> Operation:
         parameters = parameters_of(run, _PATH_PART.findall(path), tell_defaults=True)
+        answer = _schema_of_answer(signature(run).return_annotation)
         return Operation(method, path, summary, answer, status, run, parameters)
 
     return define
+
+
+def _schema_of_answer(kind: Any) -> Schema:
+    if get_origin(kind) is Annotated:
+        named: Schema = kind.__metadata__[0]
+        return named
+    if get_origin(kind) in (list, Sequence):
+        return array(_schema_of_answer(get_args(kind)[0]))
+    return _RECORDS.get(kind, {"type": "object"})
 
 
 def parse_query(pairs: Iterable[tuple[str, str]], kinds: Mapping[str, Any]) -> dict[str, Any]:
@@ -168,7 +189,7 @@ def _more(schema: Schema, optional: Mapping[str, Schema], **required: object) ->
 
 
 _NOTE = _more(record_schema(MemoryNote, vector=NoteVectorSpec, confidence=Share), _CAVEATS)
-_WRITTEN = _more(_NOTE, {"contradicts": array(reference("Brief"))})
+_WRITTEN = {"contradicts": array(reference("Brief")), "before": shape({"content": str})}
 _ALSO = {
     "note": reference("Brief"),
     "also": array(reference("Brief")),
@@ -178,10 +199,9 @@ _ALSO = {
 
 COMPONENTS: Mapping[str, Schema] = {
     "Note": _NOTE,
-    "Written": _WRITTEN,
+    "Written": _more(_NOTE, _WRITTEN),
     "Brief": shape({name: _NOTE["properties"][name] for name in BRIEF}),
     "Fact": _more(_NOTE, {}, key=str, value=str, last_hit_session=str),
-    "Remembered": _more(_WRITTEN, {"before": shape({"content": str})}),
     "Status": shape({name: field.kind for name, field in fields_of(NuggetStatus).items()}),
     "Recall": _more(record_schema(RecallResult), _ALSO),
     "SearchResult": _more(
