@@ -1,7 +1,7 @@
 """Commands that look after the shelf: audit, doctor, config, encoder."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -73,7 +73,7 @@ def _doctor(call: Call) -> Outcome:
         ]
     missed = missed_deadlines(call.settings["dir"])
     late = f"{pluralize(missed, 'hook')} ran out of time so far; {DEADLINE_VARIABLE} allows more"
-    lines = [*([late] if missed else []), *_deletion_lines(call)]
+    lines = [late] if missed else []
     if not defects:
         return Outcome(defects, [style("No problems found.", "green"), *lines])
     for defect in defects:
@@ -89,25 +89,6 @@ def _doctor(call: Call) -> Outcome:
             )
     ill = any(defect.harmful and not defect.mended for defect in defects)
     return Outcome(defects, lines, 1 if ill else 0)
-
-
-def _deletion_lines(call: Call) -> list[str]:
-    """Which sessions a host will delete, and when."""
-    from nuggets.interfaces.importers.discovery import coming_deletion
-    from nuggets.operations.session_notes import session_note_id
-
-    def with_note(sessions: Iterable[str]) -> set[str]:
-        names = {session_note_id(session): session for session in sessions}
-        return {names[note_id] for note_id in call.shelf.get_notes(names)}
-
-    coming = coming_deletion(with_note)
-    if coming is None:
-        return []
-    sessions = pluralize(coming.transcripts, "session")
-    return [
-        f"Claude Code deletes transcripts after {coming.days} days: {sessions} without a note, the "
-        f"first on {coming.first}. Keep them: nuggets import --discover --all"
-    ]
 
 
 def _settings_defects(settings: "Settings") -> "list[Defect]":

@@ -6,8 +6,7 @@ Only looked at, never read as a whole: an offer is a path and a count. Links are
 
 import os
 import sys
-import time
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from glob import escape, iglob
 from itertools import islice
@@ -40,8 +39,6 @@ _UNITS: Mapping[Unit, tuple[str, str]] = {
     "file": ("file of memories or instructions", "files of memories or instructions"),
 }
 _SUBAGENT = "agent-"
-_CLEANUP_DAYS = 30  # after which Claude Code deletes a transcript, if its settings say nothing else
-_DAY = 86_400  # seconds
 
 
 class Offer(NamedTuple):
@@ -109,35 +106,6 @@ def _sessions() -> Iterator[Offer]:
         yield Offer(f"past sessions of {host}", host_folder(host), len(paths), "session", paths)
     path = os.path.join(_data_folder(), "opencode", "opencode.db")
     yield Offer("past sessions of opencode", path, _count_in(path), "session")
-
-
-class Deletion(NamedTuple):
-    """What Claude Code deletes soon."""
-
-    transcripts: int
-    days: int  # after which it deletes one
-    first: str  # day on which the oldest goes
-
-
-def coming_deletion(kept: Callable[[Iterable[str]], Container[str]]) -> Deletion | None:
-    """The transcripts that will be deleted and whose sessions have no note; None if there are none.
-
-    `kept`: tells which of the sessions have one.
-    """
-    paths = {os.path.splitext(os.path.basename(p))[0]: p for p in transcripts_of("claude-code")}
-    days = _cleanup_days()
-    known = kept(paths) if days and paths else ()
-    lost = [path for session, path in paths.items() if session not in known]
-    if not days or not lost:
-        return None
-    first = time.strftime("%Y-%m-%d", time.localtime(modification_time(lost[0]) + days * _DAY))
-    return Deletion(len(lost), days, first)
-
-
-def _cleanup_days() -> int:
-    settings = _json(os.path.join(host_folder("claude-code"), "settings.json"))
-    days = settings.get("cleanupPeriodDays")
-    return days if isinstance(days, int) and not isinstance(days, bool) else _CLEANUP_DAYS
 
 
 # --- memories and instructions of agents ----------------------------------------------------------
