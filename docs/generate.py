@@ -129,7 +129,7 @@ def _line(argument: Argument) -> str:
 
 def _label(argument: Argument) -> str:
     if argument.is_option:
-        name = argument.names[-1]
+        name = argument.name
         return f"`{name} {_value(argument)}`" if argument.takes_value else f"`{name}`"
     name = _value(argument).upper()
     shown = {"": name, "?": f"[{name}]", "+": f"{name} ...", "*": f"[{name} ...]"}
@@ -137,11 +137,11 @@ def _label(argument: Argument) -> str:
 
 
 def _name(argument: Argument) -> str:
-    return f"`{argument.names[-1] if argument.is_option else _value(argument).upper()}`"
+    return f"`{argument.name if argument.is_option else _value(argument).upper()}`"
 
 
 def _value(argument: Argument) -> str:
-    name = argument.options.get("dest", argument.names[-1].lstrip("-").replace("-", "_"))
+    name = argument.options.get("dest", argument.name.lstrip("-").replace("-", "_"))
     return str(argument.options.get("metavar", name.upper()))
 
 

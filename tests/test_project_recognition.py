@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp.client import Client
 
-from agent_doors import hook, in_memory, server_context
+from agent_doors import hook
 from command_line import Nuggets
 from git_repositories import clone, git, new_repository
 from nuggets.filesystem.git_repository import gather_evidence, normalize_remote
-from nuggets.interfaces.mcp.server import PROJECT_KEY
 from nuggets.shelf import NuggetShelf
 
 REMOTE = "https://git.example/team/webshop.git"
@@ -284,22 +282,6 @@ def test_git_is_asked_again_a_day_after_it_gave_no_answer(
 )
 def test_a_remote_is_the_same_however_it_is_reached_and_keeps_no_credentials(address: str) -> None:
     assert normalize_remote(address) == "git.example/team/webshop"
-
-
-def test_a_client_of_mcp_says_which_project_it_is_in(tmp_path: Path) -> None:
-    webshop = new_repository(tmp_path / "webshop")
-    shelf = tmp_path / "shelf"
-
-    async def talk(client: Client) -> Any:
-        fact = {"nugget": "project", "key": "port", "value": "80"}
-        meta: Any = {PROJECT_KEY: str(webshop)}
-        return await client.call_tool("remember", fact, meta=meta)
-
-    in_memory(server_context(shelf), talk)
-    with NuggetShelf(shelf) as opened:
-        [fact] = opened.facts("project")
-
-    assert fact.project == str(webshop / ".git")
 
 
 def test_marks_of_locations_are_plain_data(webshop: Path) -> None:

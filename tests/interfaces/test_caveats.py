@@ -105,8 +105,8 @@ def test_a_contradiction_is_told_with_the_command_that_settles_it(work: Work) ->
 def test_what_was_said_for_one_session_is_told_so_in_every_other(work: Work) -> None:
     told = work.command("remember", "work", "session: current branch", "feature/refunds")
     noted = work.command("note", "add", "work", "Review", "Ask Kim", "--scope", "session")
-    assert told.endswith("(temporary), valid in this session.\n")
-    assert noted.endswith(", valid in this session.\n")
+    assert told.endswith("(temporary), valid only in its session.\n")
+    assert noted.endswith(", valid only in its session.\n")
 
     caveat = "said for one session, "
     query = {"query": "current branch"}

@@ -201,7 +201,7 @@ def test_remember_says_where_and_as_what(nuggets: Nuggets) -> None:
     done = nuggets("remember", "project", "test cmd", "make test")
 
     assert (done.code, done.err) == (0, "")
-    assert done.lines == ["Remembered test cmd in project (durable), valid everywhere."]
+    assert done.lines == ["Remembered test cmd in project (durable), valid in every project."]
 
 
 def test_remember_names_the_project_where_it_is_valid(
@@ -212,8 +212,8 @@ def test_remember_names_the_project_where_it_is_valid(
     here = nuggets("remember", "project", "test cmd", "make test")
     everywhere = nuggets("remember", "prefs", "style", "no semicolons")
 
-    assert here.out.endswith("(durable), valid in this project (shop).\n")
-    assert everywhere.out.endswith("(durable), valid everywhere.\n")
+    assert here.out.endswith("(durable), valid only in project shop.\n")
+    assert everywhere.out.endswith("(durable), valid in every project.\n")
 
 
 def test_remember_says_which_value_it_replaced(nuggets: Nuggets) -> None:
@@ -383,7 +383,7 @@ def test_what_is_remembered_in_a_repository_belongs_to_it_unless_it_is_about_a_p
     monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/blog/.git")
     nuggets("remember", "locations", "auth handler", "lib/auth.rb:9")
 
-    assert "valid in this project (webshop)" in shop.out
+    assert "valid only in project webshop" in shop.out
     assert "Value: lib/auth.rb:9" in nuggets("recall", "auth handler").lines
     assert "Value: two spaces" in nuggets("recall", "indentation").lines
     monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/webshop/.git")
@@ -398,7 +398,7 @@ def test_a_scope_or_a_project_that_is_named_decides(
 
     told = nuggets("remember", "locations", "notes folder", "~/notes", "--scope", "user")
 
-    assert "valid everywhere" in told.out
+    assert "valid in every project" in told.out
 
 
 def test_recall_names_what_else_may_have_been_meant(nuggets: Nuggets) -> None:

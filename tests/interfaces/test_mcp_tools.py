@@ -48,7 +48,7 @@ def test_descriptions_stay_below_what_hosts_cut_and_the_list_within_its_budget(
 
     whole = json.dumps(in_memory(server_context(tmp_path), listed), separators=(",", ":"))
 
-    assert all(len(tool.description.encode()) < 2048 for tool in TOOLS)
+    assert all(len((tool.listed.description or "").encode()) < 2048 for tool in TOOLS)
     assert len(INSTRUCTIONS.encode()) < 2048
     assert len(whole) / 4 <= 2500
 

@@ -95,21 +95,6 @@ def _references(value: object) -> list[str]:
     return []
 
 
-def test_the_document_says_which_answers_name_the_step_they_made() -> None:
-    found = document(OPERATIONS)
-    told = {
-        operation.name
-        for operation in OPERATIONS
-        if "headers"
-        in found["paths"][operation.path][operation.method.lower()]["responses"][
-            str(operation.status)
-        ]
-    }
-
-    assert {"createNote", "link", "undo", "reflect"} <= told
-    assert not {"note", "previewMerge", "recallInSession"} & told
-
-
 def test_what_a_recall_says_is_described_by_its_parts(shelf: NuggetShelf) -> None:
     for nugget in ("one", "two"):
         shelf.remember(nugget, "port", "8080")

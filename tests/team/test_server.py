@@ -389,7 +389,7 @@ def test_a_private_change_is_no_event_for_others(tmp_path: Path) -> None:
 
 # --- MCP -------------------------------------------------------------------------------------
 
-WRITING = {tool.name for tool in TOOLS if not tool.hints.read_only_hint}
+WRITING = {tool.name for tool in TOOLS if not tool.only_reads}
 CALLS: dict[str, dict[str, Any]] = {
     "recall": {"query": f"{SECRET} key"},
     "search_notes": {"query": SECRET},

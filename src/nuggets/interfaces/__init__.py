@@ -4,11 +4,11 @@ is what they share: a process, an open shelf, and texts for people."""
 import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from nuggets.domain.records import ReflectionResult
+    from nuggets.domain.records import MemoryNote, ReflectionResult
     from nuggets.operations.permissions import Client
     from nuggets.operations.project_identity import Recognition
     from nuggets.settings import Settings
@@ -77,6 +77,37 @@ def summarize_clean_up(result: "ReflectionResult") -> str:
         f"rewritten {result.rewritten}, merged {result.merged}, archived {result.hidden}, "
         f"tagged {result.tagged}, linked {result.linked}"
     )
+
+
+def where_valid(note: "MemoryNote") -> str:
+    """Where a memory is valid, for a receipt; it may have been written in an earlier session."""
+    from nuggets.filesystem.current_project import name_of
+
+    if note.scope == "session":
+        return "only in its session"
+    return f"only in project {name_of(note.project)}" if note.project else "in every project"
+
+
+def cautions(note: "MemoryNote", *, insists: bool = False) -> Iterator[str]:
+    """What is seldom meant of a memory that was just written: that it is archived soon, or that it
+    may hold a secret that no form betrays. A third of harmless texts about passwords name one too,
+    so it is kept. `insists`: whoever wrote it said that it is no secret."""
+    from nuggets.domain.credentials import names_secret
+    from nuggets.operations.metadata_inference import WORTHLESS_CHARACTERS, passes_unless_recalled
+
+    is_tiny = note.kind == "note" and len(note.content.strip()) <= WORTHLESS_CHARACTERS
+    if not note.hidden and passes_unless_recalled(note):
+        yield (
+            "by its title it is temporary, and the next reflection archives it unless it is "
+            "recalled before; stability durable keeps it"
+        )
+    elif not note.hidden and is_tiny:
+        yield "it says next to nothing; the next reflection archives it"
+    if not insists and names_secret(f"{note.title}: {note.content}"):
+        yield (
+            "it names a password, PIN or code; if that is in it too, a person can erase it with "
+            f"nuggets note delete {note.id} --purge"
+        )
 
 
 TRUST_QUESTION = (

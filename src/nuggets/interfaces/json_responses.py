@@ -4,7 +4,7 @@ Single records become JSON in `codec`; answers made of several are built here. M
 (`mcp/read_tools.py`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from nuggets.domain import codec
@@ -194,37 +194,22 @@ def commit(step: Commit, only: str | None = None) -> Json:
     return {**codec.commit_to_json(part), "noteCount": len(changed)}
 
 
-def changed_note_ids(steps: Iterable[Commit]) -> set[str]:
-    """Ids of the notes that the steps changed, deleted or recalled."""
-    return {
-        note_id
-        for step in steps
-        for note_id in (
-            *(note.id for note in step.changes.put),
-            *step.changes.drop,
-            *(touch.note_id for touch in step.changes.touches),
-        )
-    }
-
-
-def update(
-    since: int, revision: int, steps: Sequence[Commit], current: Mapping[str, MemoryNote]
-) -> Json:
+def update(shelf: "NuggetShelf", since: int, revision: int, steps: Sequence[Commit]) -> Json:
     """What an open page has to change so that it shows these steps between two revisions too.
 
-    `current`: the notes that these steps changed or recalled, as they are now. Recalled notes are
-    listed apart, because a recall adds a hit and changes nothing else.
+    Recalled notes are listed apart, because a recall adds a hit and changes nothing else.
     """
     put = {note.id for step in steps for note in step.changes.put}
-    recalled = {touch.note_id for step in steps for touch in step.changes.touches} - put
     drop = {note_id for step in steps for note_id in step.changes.drop}
+    recalled = {touch.note_id for step in steps for touch in step.changes.touches} - put
+    current = shelf.get_notes(put | drop | recalled)
     return {
         "since": since,
         "revision": revision,
-        "put": [node(current[note_id]) for note_id in current if note_id in put],
-        "recalled": [node(current[note_id]) for note_id in current if note_id in recalled],
+        "put": [node(note) for note in current.values() if note.id in put],
+        "recalled": [node(note) for note in current.values() if note.id in recalled],
         "drop": sorted(drop - current.keys()),
-        "steps": activity([_summary(step) for step in steps])["steps"],
+        "steps": activity(shelf.commit_summaries(since))["steps"],
     }
 
 
@@ -248,16 +233,3 @@ def activity(steps: Sequence[CommitSummary]) -> Json:
             for touch in step.touches
         ],
     }
-
-
-def _summary(step: Commit) -> CommitSummary:
-    changes = step.changes
-    return CommitSummary(
-        step.revision,
-        step.at,
-        changes.action,
-        changes.client,
-        len(changes.put) + len(changes.drop),
-        bool(changes.put_nuggets or changes.drop_nuggets),
-        changes.touches,
-    )

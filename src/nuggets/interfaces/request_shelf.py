@@ -30,7 +30,8 @@ from nuggets.shelf.member_shelf import MemberShelf
 # --- who asks, and for which project --------------------------------------------------------------
 
 
-PROJECT_HEADER = "nuggets-project"  # which project the client works in
+# Which project the client works in: a folder, an id or a name, percent-encoded; "" for none.
+PROJECT_HEADER = "nuggets-project"
 _TEAM, _MEMBER, _TOKEN, _LEASE, _SHELF = (
     f"nuggets.{name}" for name in ("team", "member", "token", "lease", "shelf")
 )
@@ -51,18 +52,19 @@ def member_of_request(request: HTTPConnection) -> Member | None:
 
 
 def shelf_of_request(request: HTTPConnection, shelf: NuggetShelf) -> NuggetShelf:
-    """What the request may see and change: the member's, else `shelf`, which the server serves.
+    """What the request may see and change: the member's, else `shelf`, which the server serves; in
+    the project that its header names.
 
     Call it in a thread: it may open a private shelf.
     """
     scope = request.scope
     member: Member | None = scope.get(_MEMBER)
-    if member is None:
-        return shelf
-    if _SHELF not in scope:
-        scope[_SHELF] = scope[_LEASE].enter_context(scope[_TEAM].shelf_of(member))
-    found: NuggetShelf = scope[_SHELF]
-    return found
+    if member is not None:
+        if _SHELF not in scope:
+            scope[_SHELF] = scope[_LEASE].enter_context(scope[_TEAM].shelf_of(member))
+        shelf = scope[_SHELF]
+    project = request.headers.get(PROJECT_HEADER)
+    return shelf if project is None else shelf.for_project(unquote(project).strip())
 
 
 def is_still_member(request: HTTPConnection) -> bool:
@@ -70,12 +72,6 @@ def is_still_member(request: HTTPConnection) -> bool:
     scope = request.scope
     member: Member | None = scope.get(_MEMBER)
     return member is None or scope[_TEAM].find_member(scope[_TOKEN]) == member
-
-
-def project_from_headers(headers: Mapping[str, str]) -> str | None:
-    """A folder, an id or the name of a project, percent-encoded; "" for none; None if not sent."""
-    value = headers.get(PROJECT_HEADER)
-    return None if value is None else unquote(value).strip()
 
 
 # --- messages of clients -------------------------------------------------------------------------

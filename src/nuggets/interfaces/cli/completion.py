@@ -134,10 +134,10 @@ def _argument_words(
     waiting: Argument | None = None
     for word in words:
         if waiting is not None:
-            given[waiting.names[-1]] = word
+            given[waiting.name] = word
             waiting = None
         elif word.startswith("-"):
-            named = [argument for argument in arguments if word in argument.names]
+            named = [argument for argument in arguments if word == argument.name]
             waiting = next((argument for argument in named if argument.takes_value), None)
         else:
             positions.append(word)
@@ -145,9 +145,9 @@ def _argument_words(
     argument = waiting if waiting or current.startswith("-") else next(iter(following), None)
     if argument is not None:
         found = _values(name, argument, current, given, positions)
-        if found or waiting or argument.names[0] == "nugget":
+        if found or waiting or argument.name == "nugget":
             return found
-    options = [option for argument in arguments for option in argument.names if option[:2] == "--"]
+    options = [argument.name for argument in arguments if argument.is_option]
     return [option for option in (*options, "--help") if option.startswith(current)]
 
 
@@ -173,7 +173,7 @@ def _values(
     from nuggets.settings import SETTINGS
     from nuggets.stores import nugget_names, recent_titles
 
-    of = argument.names[0]
+    of = argument.name
     kind = _NAMED_BY.get((name, of)) or _NAMED.get(of)
     directory = directory_of(given.get("--dir") or default_location(os.environ))
     if kind in ("key", "title"):

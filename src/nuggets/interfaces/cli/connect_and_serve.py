@@ -11,7 +11,7 @@ from nuggets.errors import InvalidInput, MissingExtra
 from nuggets.filesystem.current_project import checkout_root, current_project, is_repository
 from nuggets.filesystem.shelf_location import directory_of, written_location
 from nuggets.interfaces import open_shelf, pluralize
-from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
+from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command, flag
 from nuggets.interfaces.cli.terminal_output import escape_controls, print_text, style, warn
 from nuggets.interfaces.connect.hosts import HOSTS
 from nuggets.interfaces.hooks.host_payload import EVENTS
@@ -45,9 +45,9 @@ def check_extra(extra: str, what: str) -> None:
 
 @command(
     "hook",
-    argument("event", help=", ".join(EVENTS)),
-    argument("--host", default="", help="the calling host, if it cannot be detected"),
-    argument("--why", action="store_true", help="say on standard error how a prompt was compared"),
+    argument("event", ", ".join(EVENTS)),
+    argument("--host", "the calling host, if it cannot be detected", default=""),
+    flag("--why", "say on standard error how a prompt was compared"),
     examples=('echo \'{"prompt": "where is auth?"}\' | nuggets hook user-prompt',),
     summary="answer a hook of an agent's host; hosts call this, people use `nuggets connect`",
 )
@@ -57,15 +57,15 @@ def _hook(call: Call) -> Outcome:
 
 
 _HOST_ARGUMENTS = (
-    argument("host", choices=HOSTS, metavar="HOST", help=", ".join(HOSTS)),
+    argument("host", ", ".join(HOSTS), choices=HOSTS, metavar="HOST"),
     argument(
         "--user",
+        "for all your projects (the default)",
         action="store_false",
         dest="project",
         default=False,
-        help="for all your projects (the default)",
     ),
-    argument("--project", action="store_true", help="for the project you are in"),
+    flag("--project", "for the project you are in"),
     DRY_RUN_ARGUMENT,
 )
 
@@ -73,10 +73,9 @@ _HOST_ARGUMENTS = (
 @command(
     "connect",
     *_HOST_ARGUMENTS,
-    argument(
+    flag(
         "--promote",
-        action="store_true",
-        help="also promote memories of this project into a marked block of the file that the agent "
+        "also promote memories of this project into a marked block of the file that the agent "
         "reads (AGENTS.md, GEMINI.md)",
     ),
     examples=("nuggets connect claude-code", "nuggets connect codex --project --dry-run"),
@@ -216,16 +215,11 @@ def _shelf_locations(settings: Settings, scope: str) -> tuple[str, str]:
 _ADDRESS_ARGUMENTS = (
     argument(
         "--host",
+        "address to listen at (default: this machine only; any other needs the token, or members)",
         default="127.0.0.1",
-        help="address to listen at (default: this machine only; any other needs the token, "
-        "or members)",
     ),
-    argument("--port", type=int, help="port to listen at (default: 6844 or the next)"),
-    argument(
-        "--require-token",
-        action="store_true",
-        help="ask for the token on this machine too, if you share it with others",
-    ),
+    argument("--port", "port to listen at (default: 6844 or the next)", type=int),
+    flag("--require-token", "ask for the token on this machine too, if you share it with others"),
 )
 
 
@@ -233,25 +227,19 @@ _ADDRESS_ARGUMENTS = (
     "serve",
     *_ADDRESS_ARGUMENTS,
     argument(
-        "--store",
-        metavar="URL",
-        dest="dir",
-        help="the shelf, such as postgresql://…: the same as --dir",
-    ),
-    argument(
         "--public-name",
+        "the name by which clients reach it through a proxy, such as memory.example",
         default="",
         metavar="NAME",
-        help="the name by which clients reach it through a proxy, such as memory.example",
     ),
-    argument("--open", action="store_true", help="open the page in your browser"),
+    flag("--open", "open the page in your browser"),
     examples=("nuggets serve", "nuggets serve --port 8000 --open", "nuggets serve --host 0.0.0.0"),
 )
 def _serve(call: Call) -> Outcome:
     return _run(call, open_browser=call.options.open)
 
 
-@command("ui", *_ADDRESS_ARGUMENTS, examples=("nuggets ui",))
+@command("ui", *_ADDRESS_ARGUMENTS)
 def _ui(call: Call) -> Outcome:
     return _run(call, open_browser=True)
 
@@ -302,7 +290,7 @@ def _open(url: str) -> None:
 # --- mcp ---------------------------------------------------------------------------------------
 
 
-@command("mcp", examples=("nuggets mcp",))
+@command("mcp")
 def _mcp(call: Call) -> Outcome:
     check_extra("mcp", "the MCP server")
     from nuggets.interfaces.mcp.server import ServerContext, serve_stdio

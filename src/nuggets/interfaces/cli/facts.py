@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from nuggets.domain.records import MemoryNote, WrittenNote
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.current_project import name_of
-from nuggets.interfaces import pluralize
-from nuggets.interfaces.cli import Call, Outcome, argument, command
+from nuggets.interfaces import cautions, pluralize, where_valid
+from nuggets.interfaces.cli import Call, Outcome, argument, command, flag
 from nuggets.interfaces.cli.run_command import (
     METADATA_ARGUMENTS,
     PURGE_ARGUMENT,
@@ -23,14 +23,11 @@ if TYPE_CHECKING:
 @command(
     "remember",
     argument(
-        "nugget",
-        help="the topic it belongs to, created if needed; alone: a text to store as a note",
+        "nugget", "the topic it belongs to, created if needed; alone: a text to store as a note"
     ),
-    argument("key", nargs="?", help="the key to recall it by"),
-    argument("value", nargs="?", help="the value to store; - reads it from standard input"),
-    argument(
-        "--pin", action="store_true", help="write it to MEMORY.md now, however often it is recalled"
-    ),
+    argument("key", "the key to recall it by", nargs="?"),
+    argument("value", "the value to store; - reads it from standard input", nargs="?"),
+    flag("--pin", "write it to MEMORY.md now, however often it is recalled"),
     *METADATA_ARGUMENTS,
     examples=(
         'nuggets remember locations "auth handler" "src/auth/middleware.ts:47"',
@@ -55,7 +52,7 @@ def _remember(call: Call) -> Outcome:
     )
     lines = [
         f"Remembered {style(one_line(fact.title), 'bold')} in {one_line(fact.nugget_name)} "
-        f"({fact.stability}), {where_valid(fact)}.",
+        f"({fact.stability}), valid {one_line(where_valid(fact))}.",
         *pin_lines,
         *caution_lines(call, fact),
         *contradiction_lines(fact),
@@ -101,8 +98,8 @@ def _store(call: Call, write: Callable[[], WrittenNote]) -> tuple[WrittenNote, l
 
 @command(
     "forget",
-    argument("nugget", help="the nugget that holds it"),
-    argument("key", help="its exact key; case does not matter"),
+    argument("nugget", "the nugget that holds it"),
+    argument("key", "its exact key; case does not matter"),
     PURGE_ARGUMENT,
     examples=(
         'nuggets forget locations "auth handler"',
@@ -128,7 +125,7 @@ def _forget(call: Call) -> Outcome:
 
 @command(
     "facts",
-    argument("nugget", nargs="?", help="only those of this nugget (default: all)"),
+    argument("nugget", "only those of this nugget (default: all)", nargs="?"),
     examples=("nuggets facts", "nuggets facts project --json"),
 )
 def _facts(call: Call) -> Outcome:
@@ -169,24 +166,10 @@ def contradiction_lines(note: WrittenNote) -> list[str]:
     return lines
 
 
-def where_valid(note: MemoryNote) -> str:
-    """Where a memory is valid that was just written, for a receipt."""
-    if note.scope == "session":
-        return "valid in this session"
-    if note.project:
-        return f"valid in this project ({one_line(name_of(note.project))})"
-    return "valid everywhere"
-
-
 def caution_lines(call: Call, note: MemoryNote) -> list[str]:
-    """That what was just written is not valid today, is archived or will be soon, or may hold a
-    secret that no form betrays: all are seldom meant. A third of harmless texts about passwords
-    name one too, so it is kept."""
-    from nuggets.domain.credentials import names_secret
-    from nuggets.operations.metadata_inference import WORTHLESS_CHARACTERS, passes_unless_recalled
-
-    why = call.shelf.invalidity(note)
+    """That what was just written is not valid today, is archived, or what else is seldom meant."""
     lines = []
+    why = call.shelf.invalidity(note)
     if why:
         from nuggets.interfaces.cli.search_recall_graph import validity_lines
 
@@ -194,17 +177,8 @@ def caution_lines(call: Call, note: MemoryNote) -> list[str]:
     if note.hidden:
         back = f"nuggets note restore {one_line(note.id)}"
         lines.append(f"Caution: it is archived, so nothing finds it. To bring it back: {back}")
-    elif passes_unless_recalled(note):
-        lines.append(
-            "Caution: by its title it is temporary; the next reflection archives it unless it is "
-            "recalled before. To keep it: --stability durable"
-        )
-    elif note.kind == "note" and len(note.content.strip()) <= WORTHLESS_CHARACTERS:
-        lines.append("Caution: it says next to nothing; the next reflection archives it.")
-    if not call.options.allow_secret and names_secret(f"{note.title}: {note.content}"):
-        erase = f"nuggets note delete {one_line(note.id)} --purge"
-        lines.append(f"Caution: it names a password, PIN or code. If that is in it too: {erase}")
-    return lines
+    seldom_meant = cautions(note, insists=call.options.allow_secret)
+    return [*lines, *(f"Caution: {one_line(text)}" for text in seldom_meant)]
 
 
 def written_note_outcome(call: Call, note: WrittenNote, done: str = "Noted") -> Outcome:
@@ -213,7 +187,7 @@ def written_note_outcome(call: Call, note: WrittenNote, done: str = "Noted") -> 
     if not note.is_new:
         done = "Already stored, with other metadata now" if note.replaced else "Already stored"
         return Outcome(note, [f"{done}: {name}.", *caution_lines(call, note)])
-    lines = [f"{done} {name}, {where_valid(note)}.", *caution_lines(call, note)]
+    lines = [f"{done} {name}, valid {one_line(where_valid(note))}.", *caution_lines(call, note)]
     lines += contradiction_lines(note)
     titled = call.shelf.notes_titled(note.title)
     namesakes = [other for other in titled if other.id != note.id]

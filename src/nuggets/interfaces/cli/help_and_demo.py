@@ -134,7 +134,7 @@ def _suggest_commands(name: str) -> list[str]:
 
 @command(
     "help",
-    argument("command", nargs="*", help="name of a command (default: list all)"),
+    argument("command", "name of a command (default: list all)", nargs="*"),
     examples=("nuggets help", "nuggets help note add"),
 )
 def _help(call: Call) -> Outcome:
@@ -147,7 +147,7 @@ def _help(call: Call) -> Outcome:
     return help_outcome(build_parser(name, command).format_help() if command else help_text(name))
 
 
-@command("version", examples=("nuggets version", "nuggets version --json"))
+@command("version")
 def _version(call: Call) -> Outcome:
     return _version_outcome()
 
@@ -177,7 +177,7 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
-@command("demo", examples=("nuggets demo",))
+@command("demo")
 def _demo(call: Call) -> Outcome:
     """Every step is a process, as an agent's would be."""
     import subprocess

@@ -54,9 +54,9 @@ _Pair = tuple[MemoryNote | None, MemoryNote | None]
 
 @command(
     "history",
-    argument("key", nargs="?", help="what this fact or note said and when, instead of all changes"),
-    argument("--note", help=f"only what changed this note: {NAME_HELP}"),
-    argument("--limit", type=int, default=20, help="maximum number of entries (default: 20)"),
+    argument("key", "what this fact or note said and when, instead of all changes", nargs="?"),
+    argument("--note", f"only what changed this note: {NAME_HELP}"),
+    argument("--limit", "maximum number of entries (default: 20)", type=int, default=20),
     examples=(
         "nuggets history",
         'nuggets history "deploy host"    # what it was, and when',
@@ -247,9 +247,9 @@ def _changed_text(was: str, is_now: str) -> str:
     "undo",
     argument(
         "entry",
+        "its number in the history (default: the last change of this command in this project)",
         nargs="?",
         type=int,
-        help="its number in the history (default: the last change of this command in this project)",
     ),
     DRY_RUN_ARGUMENT,
     examples=(

@@ -21,15 +21,14 @@ from nuggets.filesystem.current_project import (
 )
 from nuggets.filesystem.shelf_location import directory_of, is_database, shown_location
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
+from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command, flag
 from nuggets.interfaces.cli.run_command import FILTER_ARGUMENTS, filters
 from nuggets.interfaces.cli.terminal_output import (
     Progress,
-    announce,
     escape_controls,
     format_minute,
-    listed_notes,
-    listed_problems,
+    list_items,
+    name_notes,
     one_line,
     style,
     warn,
@@ -47,20 +46,15 @@ _IS = ("is", "are")
 
 @command(
     "import",
-    argument("source", nargs="*", help=KNOWN),
-    argument(
+    argument("source", KNOWN, nargs="*"),
+    flag(
         "--discover",
-        action="store_true",
-        help="show what this machine has: past sessions, memories and instructions of agents, "
+        "show what this machine has: past sessions, memories and instructions of agents, "
         "other memories; with --all bring it in",
     ),
-    argument("--all", action="store_true", help="with --discover: bring in all of it"),
-    argument(
-        "--nugget", default="imported", help="nugget for memories without one (default: imported)"
-    ),
-    argument(
-        "--allow-secret", action="store_true", help="bring in what looks like a credential too"
-    ),
+    flag("--all", "with --discover: bring in all of it"),
+    argument("--nugget", "nugget for memories without one (default: imported)", default="imported"),
+    flag("--allow-secret", "bring in what looks like a credential too"),
     DRY_RUN_ARGUMENT,
     examples=(
         "nuggets import /media/stick/.nuggets --dry-run",
@@ -97,7 +91,7 @@ def _import(call: Call) -> Outcome:
     link_sessions(found)
     credentials = [] if options.allow_secret else _take_out_credentials(found)
     intakes = []
-    with announce("Importing …"), call.shelf.batch():  # one step of the history
+    with Progress("Importing …"), call.shelf.batch():  # one step of the history
         for path in shelves:
             intakes.append(_import_shelf(call, path))
         if options.discover or len(options.source) > len(shelves):
@@ -217,10 +211,10 @@ def _outcome(call: Call, done: Intake, found: Records, credentials: list[str]) -
     lines = [f"Recognised: {found.form}."] if found.form and dry_run else []
     lines += _lines(done, dry_run)
     records = pluralize(len(refused), "record")
-    lines += listed_problems(f"Left out: {records} that cannot be read:", refused)
+    lines += list_items(f"Left out: {records} that cannot be read:", refused, "!", "red")
     records = pluralize(len(credentials), "record")
     head = f"Left out: {records} with a credential (--allow-secret brings them):"
-    lines += listed_problems(head, credentials)
+    lines += list_items(head, credentials, "!", "red")
     days = call.settings["session_days"]
     for number, noun, which in (
         (found.left_out, "link", "to what is not there"),
@@ -238,7 +232,7 @@ def _lines(done: Intake, dry_run: bool) -> list[str]:
         ("Would add" if dry_run else "Added", "+", "green", done.added),
         ("Would update" if dry_run else "Updated", "~", "yellow", done.updated),
     ):
-        lines += listed_notes(f"{verb} {_count_kinds(notes)}:", notes, sign, colour)
+        lines += list_items(f"{verb} {_count_kinds(notes)}:", name_notes(notes), sign, colour)
     if done.linked:
         verb = "Would link" if dry_run else "Linked"
         lines.append(f"{verb} {pluralize(done.linked, 'note')} that {_IS[done.linked > 1]} here.")
@@ -275,9 +269,7 @@ def _missing_project_lines(done: Intake) -> list[str]:
 @command(
     "backup",
     argument(
-        "path",
-        nargs="?",
-        help="a new file, or a directory (default: backups/ in the shelf's directory)",
+        "path", "a new file, or a directory (default: backups/ in the shelf's directory)", nargs="?"
     ),
     examples=("nuggets backup", "nuggets backup /media/stick/", "nuggets backup --json"),
     summary="copy the whole shelf into one verified file; agents may keep writing",
@@ -291,8 +283,8 @@ def _backup(call: Call) -> Outcome:
 
 @command(
     "restore",
-    argument("path", help="a file that `nuggets backup` made"),
-    argument("--dry-run", action="store_true", help="check the backup and show what would change"),
+    argument("path", "a file that `nuggets backup` made"),
+    flag("--dry-run", "check the backup and show what would change"),
     examples=(
         "nuggets restore ~/.nuggets/backups/nuggets-2026-01-31-090000.db --dry-run",
         "nuggets restore /media/stick/nuggets-2026-01-31-090000.db",
@@ -319,8 +311,8 @@ def _restore(call: Call) -> Outcome:
 
 @command(
     "copy",
-    argument("source", help="a directory, postgresql://…, or a file of `nuggets backup`"),
-    argument("target", help="a new directory, or postgresql://… with a new shelf"),
+    argument("source", "a directory, postgresql://…, or a file of `nuggets backup`"),
+    argument("target", "a new directory, or postgresql://… with a new shelf"),
     DRY_RUN_ARGUMENT,
     examples=(
         "nuggets copy ~/.nuggets 'postgresql://me@db.example/memory?shelf=team'",
@@ -376,16 +368,16 @@ def _open_source(location: str, project: str) -> Iterator[NuggetShelf]:
     "export",
     argument(
         "form",
-        choices=FORMS,
-        help="json: the documented files; jsonl, csv: a note per line; markdown: a file per note; "
+        "json: the documented files; jsonl, csv: a note per line; markdown: a file per note; "
         "obsidian: the same as a vault; okf: the same as an Open Knowledge Format bundle; graphml, "
         "dot: titles and links, for drawing",
+        choices=FORMS,
     ),
     argument(
         "path",
-        nargs="?",
-        help="a new directory for json, markdown, obsidian and okf, else a new file, or - for "
+        "a new directory for json, markdown, obsidian and okf, else a new file, or - for "
         "stdout; json without a path refreshes the shelf's own files",
+        nargs="?",
     ),
     *FILTER_ARGUMENTS,
     DRY_RUN_ARGUMENT,

@@ -11,7 +11,7 @@ from nuggets.errors import InvalidInput
 from nuggets.filesystem.atomic_files import read_if_plain
 from nuggets.filesystem.current_project import distinguish_projects, name_of
 from nuggets.interfaces import json_responses, pluralize
-from nuggets.interfaces.cli import Call, Outcome, argument, command
+from nuggets.interfaces.cli import Call, Outcome, argument, command, flag
 from nuggets.interfaces.cli.facts import (
     caution_lines,
     contradiction_lines,
@@ -34,10 +34,10 @@ from nuggets.interfaces.cli.terminal_output import escape_controls, one_line, st
 
 @command(
     "note add",
-    argument("nugget", help="the topic it belongs to; created if needed"),
-    argument("title", help="what it is about, in a few words"),
-    argument("content", nargs="?", help="- reads standard input; without it your $EDITOR opens"),
-    argument("--tag", action="append", default=[], help="may be repeated"),
+    argument("nugget", "the topic it belongs to; created if needed"),
+    argument("title", "what it is about, in a few words"),
+    argument("content", "- reads standard input; without it your $EDITOR opens", nargs="?"),
+    argument("--tag", "may be repeated", action="append", default=[]),
     *METADATA_ARGUMENTS,
     examples=(
         'nuggets note add project "Auth middleware" "In src/auth. Uses JWT." --tag auth',
@@ -67,8 +67,8 @@ class _RolledBack(Exception):
 
 
 _NAME_ARGUMENTS = (
-    argument("note", help=NAME_HELP),
-    argument("--nugget", help="search for the title only in this nugget"),
+    argument("note", NAME_HELP),
+    argument("--nugget", "search for the title only in this nugget"),
 )
 
 
@@ -125,10 +125,10 @@ def _note_lines(call: Call, note: MemoryNote, hits_before: int) -> list[str]:
 @command(
     "note edit",
     *_NAME_ARGUMENTS,
-    argument("content", nargs="?", help="- reads standard input; without any change $EDITOR opens"),
-    argument("--title", help="a new title; of a fact: a new key"),
-    argument("--tag", action="append", help="replaces its tags; may be repeated"),
-    argument("--moved", action="store_true", help="name the places that files it names moved to"),
+    argument("content", "- reads standard input; without any change $EDITOR opens", nargs="?"),
+    argument("--title", "a new title; of a fact: a new key"),
+    argument("--tag", "replaces its tags; may be repeated", action="append"),
+    flag("--moved", "name the places that files it names moved to"),
     *METADATA_ARGUMENTS,
     examples=(
         'nuggets note edit "Auth middleware"    # opens $EDITOR',
@@ -193,9 +193,7 @@ def _restore(call: Call) -> Outcome:
 @command(
     "note delete",
     *_NAME_ARGUMENTS,
-    argument(
-        "--hard", action="store_true", help="drop it with every link to it, instead of archiving it"
-    ),
+    flag("--hard", "drop it with every link to it, instead of archiving it"),
     PURGE_ARGUMENT,
     examples=(
         'nuggets note delete "Old plan"',
@@ -214,9 +212,9 @@ def _delete(call: Call) -> Outcome:
 
 @command(
     "note merge",
-    argument("target", help=f"the note that stays: {NAME_HELP}"),
-    argument("source", help="the note that is merged into it and archived; it cannot be a fact"),
-    argument("--reason", default="", help="why they belong together"),
+    argument("target", f"the note that stays: {NAME_HELP}"),
+    argument("source", "the note that is merged into it and archived; it cannot be a fact"),
+    argument("--reason", "why they belong together", default=""),
     examples=('nuggets note merge "Auth middleware" "Auth notes" --reason "same topic"',),
 )
 def _merge(call: Call) -> Outcome:
@@ -259,9 +257,9 @@ def _marks(call: Call, note: MemoryNote) -> str:
 
 
 _PAIR_ARGUMENTS = (
-    argument("a", help=f"one note: {NAME_HELP}"),
-    argument("b", help="the other note"),
-    argument("reason", nargs="?", help="how they are related"),
+    argument("a", f"one note: {NAME_HELP}"),
+    argument("b", "the other note"),
+    argument("reason", "how they are related", nargs="?"),
 )
 
 

@@ -21,7 +21,7 @@ from nuggets.errors import Conflict, InvalidInput, NuggetsError
 from nuggets.facts.capacity import NEARLY_FULL
 from nuggets.filesystem.current_project import SHARED_FOLDER, name_of, root_of
 from nuggets.interfaces import json_responses, pluralize
-from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
+from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command, flag
 from nuggets.interfaces.cli.terminal_output import bar, escape_controls, one_line, style, table
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _UNCHANGED = Outcome(
 )
 
 
-@command("list", examples=("nuggets list", "nuggets list --json"))
+@command("list")
 def _list(call: Call) -> Outcome:
     statuses = call.shelf.list()
     rows = [(n.name, str(n.fact_count), str(n.note_count)) for n in statuses]
@@ -47,7 +47,7 @@ def _list(call: Call) -> Outcome:
 
 @command(
     "status",
-    argument("nugget", nargs="?", help="only this nugget (default: all)"),
+    argument("nugget", "only this nugget (default: all)", nargs="?"),
     examples=("nuggets status", "nuggets status project --json"),
 )
 def _status(call: Call) -> Outcome:
@@ -89,8 +89,8 @@ def _status_lines(status: NuggetStatus) -> list[str]:
 
 
 _REMOVAL_ARGUMENTS = (
-    argument("nugget", help="the nugget"),
-    argument("--yes", action="store_true", help="do not ask"),
+    argument("nugget", "the nugget"),
+    flag("--yes", "do not ask"),
 )
 
 
@@ -161,7 +161,7 @@ def _describe_contents(call: Call, notes: Sequence[MemoryNote]) -> str:
 # --- project list, move, join, leave, share, unshare, trust, untrust ---------------------------
 
 
-@command("project list", examples=("nuggets project list", "nuggets project list --json"))
+@command("project list")
 def _list_projects(call: Call) -> Outcome:
     projects = call.shelf.projects()
     shape = [{**status._asdict(), "there": _is_there(status)} for status in projects]
@@ -199,8 +199,8 @@ def _places(status: ProjectStatus) -> list[str]:
 
 @command(
     "project move",
-    argument("project", help="its old directory, or the name of that directory"),
-    argument("to", nargs="?", help="its new directory (default: the current one)"),
+    argument("project", "its old directory, or the name of that directory"),
+    argument("to", "its new directory (default: the current one)", nargs="?"),
     DRY_RUN_ARGUMENT,
     examples=(
         "nuggets project move webshop --dry-run",
@@ -235,7 +235,7 @@ def _move_outcome(
 
 @command(
     "project join",
-    argument("project", help="its directory, or the name of that directory"),
+    argument("project", "its directory, or the name of that directory"),
     DRY_RUN_ARGUMENT,
     examples=("nuggets project join ~/code/webshop", "nuggets project join webshop --dry-run"),
     summary="use the memories of another clone or fork of this repository here too",
@@ -254,7 +254,6 @@ def _join(call: Call) -> Outcome:
 
 @command(
     "project leave",
-    examples=("nuggets project leave",),
     summary="give this place memories of its own, though it was recognized as another project",
 )
 def _leave(call: Call) -> Outcome:
@@ -313,7 +312,6 @@ def _sync_outcome(call: Call, done: "SyncResult", verb: str) -> Outcome:
 
 @command(
     "project unshare",
-    examples=("nuggets project unshare",),
     summary="stop writing memories into the repository; existing files stay",
 )
 def _unshare(call: Call) -> Outcome:
@@ -325,7 +323,6 @@ def _unshare(call: Call) -> Outcome:
 
 @command(
     "project untrust",
-    examples=("nuggets project untrust",),
     summary="stop reading the repository's memories, and drop those that came from it",
 )
 def _untrust(call: Call) -> Outcome:
@@ -345,7 +342,7 @@ NONE_HERE = (
 )
 
 
-_ALL_ARGUMENT = argument("--all", action="store_true", help="of all projects, not only this one")
+_ALL_ARGUMENT = flag("--all", "of all projects, not only this one")
 
 
 def _keep_left_over(call: Call) -> None:
@@ -382,7 +379,7 @@ def _end_time(note: MemoryNote) -> str:
 
 @command(
     "sessions show",
-    argument("id", nargs="?", help="id of its note (default: the last session here)"),
+    argument("id", "id of its note (default: the last session here)", nargs="?"),
     examples=("nuggets sessions show", "nuggets sessions show note-sessions-1c2f"),
 )
 def _show_session(call: Call) -> Outcome:
@@ -406,8 +403,8 @@ def _foot(call: Call, note: MemoryNote) -> list[str]:
 
 @command(
     "sessions search",
-    argument("query", nargs="+", help="what the session was about"),
-    argument("--limit", type=int, default=5, help="maximum number of results (default: 5)"),
+    argument("query", "what the session was about", nargs="+"),
+    argument("--limit", "maximum number of results (default: 5)", type=int, default=5),
     _ALL_ARGUMENT,
     examples=("nuggets sessions search uuid migration",),
 )

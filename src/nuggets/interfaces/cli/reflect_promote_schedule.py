@@ -11,10 +11,10 @@ from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.processes import module_command
 from nuggets.filesystem.shelf_location import written_location
 from nuggets.interfaces import pluralize, scheduler, summarize_clean_up
-from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
+from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command, flag
 from nuggets.interfaces.cli.terminal_output import (
     TITLE_WIDTH,
-    announce,
+    Progress,
     distinct_titles,
     escape_controls,
     fit,
@@ -52,14 +52,14 @@ _HIT_REASONS: dict[HitKind, str] = {
 
 @command(
     "reflect",
-    argument("--nugget", help="only this one"),
+    argument("--nugget", "only this one"),
     argument(
         "--limit",
+        "inspect at most this many notes (default: the setting reflection_max_notes)",
         type=int,
-        help="inspect at most this many notes (default: the setting reflection_max_notes)",
     ),
-    argument("--all", action="store_true", help="inspect every note, in one pass"),
-    argument("--verbose", action="store_true", help="show every change, not examples"),
+    flag("--all", "inspect every note, in one pass"),
+    flag("--verbose", "show every change, not examples"),
     DRY_RUN_ARGUMENT,
     examples=("nuggets reflect --dry-run", "nuggets reflect", "nuggets reflect --all"),
     summary="put the memory in order: archive rubbish, tidy, tag, merge, link, promote",
@@ -71,7 +71,7 @@ def _reflect(call: Call) -> Outcome:
     limit = options.limit
     if options.all:  # one pass is one entry of the history
         limit = max(1, len(call.shelf.list_notes(nugget=options.nugget)))
-    with announce(f"Inspecting {pluralize(limit, 'note') if limit else 'notes'} …"):
+    with Progress(f"Inspecting {pluralize(limit, 'note') if limit else 'notes'} …"):
         result = call.shelf.reflect(options.nugget, limit, options.dry_run)
     note_ids = {note for change in result.changes for note in (change.note_id, *change.partners)}
     names = distinct_titles(call.shelf.get_notes(note_ids).values())
@@ -137,14 +137,10 @@ def _check_path(path: str | None) -> None:
     "promote",
     argument(
         "--path",
-        help="the memory file (default: that of the setting memory_file, else the one your agent "
+        "the memory file (default: that of the setting memory_file, else the one your agent "
         "reads in this repository, else one in the shelf's directory, which hooks read)",
     ),
-    argument(
-        "--explain",
-        action="store_true",
-        help="show for each note why it is promoted or not, and which sessions count",
-    ),
+    flag("--explain", "show for each note why it is promoted or not, and which sessions count"),
     DRY_RUN_ARGUMENT,
     examples=("nuggets promote --explain", "nuggets promote --path ./MEMORY.md"),
 )
@@ -232,7 +228,7 @@ _NOT_FOR_TIMER = ("dir", "session", "project")  # dir is an option; the others a
 
 @command(
     "schedule run",
-    argument("--once", action="store_true", help="run it if it is due, then exit"),
+    flag("--once", "run it if it is due, then exit"),
     examples=("nuggets schedule run", "nuggets schedule run --once"),
     summary="run the daily reflection whenever it is due, until stopped; --json prints a line "
     "for each run",
@@ -264,7 +260,7 @@ def _run_to_json(done: DailyRun) -> codec.Json:
     return {"ran": True, **codec.to_json(done)}
 
 
-@command("schedule status", examples=("nuggets schedule status", "nuggets schedule status --json"))
+@command("schedule status")
 def _status(call: Call) -> Outcome:
     is_on = call.settings["reflection_daily"]
     last, coming = call.shelf.last_run(), call.shelf.next_run(datetime.now())
@@ -305,7 +301,7 @@ def _install(call: Call) -> Outcome:
     return Outcome(shape, [escape_controls(line) for line in lines])
 
 
-@command("schedule uninstall", DRY_RUN_ARGUMENT, examples=("nuggets schedule uninstall",))
+@command("schedule uninstall", DRY_RUN_ARGUMENT)
 def _uninstall(call: Call) -> Outcome:
     plan = _plan(call)
     installed = scheduler.installed_parts(plan)

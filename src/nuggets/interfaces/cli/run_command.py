@@ -15,7 +15,7 @@ from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.atomic_files import unreadable
 from nuggets.filesystem.hook_files import waiting_order_paths
 from nuggets.interfaces import TRUST_QUESTION, explain_recognition, open_shelf
-from nuggets.interfaces.cli import Argument, Call, Command, Outcome, argument
+from nuggets.interfaces.cli import Argument, Call, Command, Outcome, argument, flag
 from nuggets.interfaces.cli.terminal_output import (
     escape_controls,
     help_outcome,
@@ -37,11 +37,9 @@ METADATA_VALUES = {"scope": SCOPES, "type": TYPES, "source": SOURCES, "stability
 
 
 SESSION_ARGUMENT = argument(
-    "--session", help="the session that asks (default: NUGGETS_SESSION, else today)"
+    "--session", "the session that asks (default: NUGGETS_SESSION, else today)"
 )
-PURGE_ARGUMENT = argument(
-    "--purge", action="store_true", help="erase it from the history too; this cannot be undone"
-)
+PURGE_ARGUMENT = flag("--purge", "erase it from the history too; this cannot be undone")
 _INFERRED = "metadata (inferred if not given)"
 
 
@@ -55,40 +53,34 @@ def _confidence(text: str) -> float:
 
 METADATA_ARGUMENTS = (
     *(
-        argument(f"--{field}", help=", ".join(allowed), group=_INFERRED)
+        argument(f"--{field}", ", ".join(allowed), group=_INFERRED)
         for field, allowed in METADATA_VALUES.items()
     ),
-    argument("--subject", help="whom or what it is about, e.g. user:primary", group=_INFERRED),
-    argument("--confidence", type=_confidence, help="from 0 to 1", group=_INFERRED),
+    argument("--subject", "whom or what it is about, e.g. user:primary", group=_INFERRED),
+    argument("--confidence", "from 0 to 1", type=_confidence, group=_INFERRED),
     argument(
-        "--valid-from",
-        help="when it became true: a day, or a moment in ISO 8601",
-        group=_INFERRED,
+        "--valid-from", "when it became true: a day, or a moment in ISO 8601", group=_INFERRED
     ),
-    argument("--valid-until", help='the last day it is true; "" takes that away', group=_INFERRED),
-    argument(
-        "--supersedes", help="the memory that it replaces; that one is archived", group=_INFERRED
-    ),
-    argument(
-        "--allow-secret", action="store_true", help="store it although it looks like a credential"
-    ),
+    argument("--valid-until", 'the last day it is true; "" takes that away', group=_INFERRED),
+    argument("--supersedes", "the memory that it replaces; that one is archived", group=_INFERRED),
+    flag("--allow-secret", "store it although it looks like a credential"),
 )
 _SELECTED = "only notes of"
 FILTER_ARGUMENTS = (  # a note must match all of them
-    argument("--nugget", help="only notes of this one", group=_SELECTED),
-    argument("--subject", help="only about this one, e.g. user:primary", group=_SELECTED),
-    argument("--tag", help="only with this tag", group=_SELECTED),
+    argument("--nugget", "only notes of this one", group=_SELECTED),
+    argument("--subject", "only about this one, e.g. user:primary", group=_SELECTED),
+    argument("--tag", "only with this tag", group=_SELECTED),
     *(
         argument(
             f"--{field}",
+            ", ".join(allowed),
             choices=allowed,
             metavar=field.upper(),
-            help=", ".join(allowed),
             group=_SELECTED,
         )
         for field, allowed in (("scope", SCOPES), ("type", TYPES), ("kind", KINDS))
     ),
-    argument("--all", action="store_true", help="archived ones too", group=_SELECTED),
+    flag("--all", "archived ones too", group=_SELECTED),
 )
 
 
@@ -150,10 +142,10 @@ def build_parser(name: str, command: Command) -> CommandParser:
         allow_abbrev=False,
     )
     groups: dict[str, Any] = {"": parser}
-    for names, options, group in (*command.arguments, *GLOBAL_ARGUMENTS):
+    for argument_name, options, group in (*command.arguments, *GLOBAL_ARGUMENTS):
         if group not in groups:
             groups[group] = parser.add_argument_group(group)
-        groups[group].add_argument(*names, **options)
+        groups[group].add_argument(argument_name, **options)
     return parser
 
 
@@ -175,7 +167,7 @@ def _parse(
 
 def _double_dash_hint(known: Sequence[Argument], words: Sequence[str]) -> str:
     """A hint for a value that begins like an option, if the command takes values."""
-    options = {name for one in known for name in one.names}
+    options = {one.name for one in known}
     for word in () if all(one.is_option for one in known) else words:
         looks_like_option = word[:1] == "-" and word.lstrip("-")[:1].isalpha()
         if looks_like_option and word.partition("=")[0] not in options:
@@ -196,8 +188,8 @@ def _directory(path: str) -> str:
 
 
 GLOBAL_ARGUMENTS = (
-    argument("--dir", metavar="DIR", type=_directory, help="the shelf's directory"),
-    argument("--json", action="store_true", help="print JSON and nothing else"),
+    argument("--dir", "the shelf's directory", metavar="DIR", type=_directory),
+    flag("--json", "print JSON and nothing else"),
 )
 
 

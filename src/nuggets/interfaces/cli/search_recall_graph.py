@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nuggets.domain import codec, times
 from nuggets.domain.records import MemoryNote, RecallResult, SearchNotesResult
 from nuggets.filesystem.current_project import name_of
-from nuggets.interfaces.cli import Call, Outcome, argument, command
+from nuggets.interfaces.cli import Call, Outcome, argument, command, flag
 from nuggets.interfaces.cli.run_command import (
     FILTER_ARGUMENTS,
     NAME_HELP,
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 @command(
     "search",
-    argument("query", nargs="+", help="your question, in your own words"),
-    argument("--limit", type=int, default=5, help="maximum number of results (default: 5)"),
-    argument("--why", action="store_true", help="explain each score"),
+    argument("query", "your question, in your own words", nargs="+"),
+    argument("--limit", "maximum number of results (default: 5)", type=int, default=5),
+    flag("--why", "explain each score"),
     SESSION_ARGUMENT,
     *FILTER_ARGUMENTS,
     examples=(
@@ -126,12 +126,10 @@ def search_lines(call: Call, result: SearchNotesResult) -> Iterator[str]:
 
 @command(
     "recall",
-    argument("query", nargs="+", help="the key, part of it, or a misspelling"),
-    argument("--nugget", help="search only this nugget (default: all)"),
-    argument("--as-of", help="what was true on this day, or at this moment in ISO 8601"),
-    argument(
-        "--why", action="store_true", help="also say how the key matched and the value was decoded"
-    ),
+    argument("query", "the key, part of it, or a misspelling", nargs="+"),
+    argument("--nugget", "search only this nugget (default: all)"),
+    argument("--as-of", "what was true on this day, or at this moment in ISO 8601"),
+    flag("--why", "also say how the key matched and the value was decoded"),
     SESSION_ARGUMENT,
     examples=(
         'nuggets recall "auth handler"',
@@ -270,11 +268,11 @@ def _depth(text: str) -> int:
 
 @command(
     "graph",
-    argument("note", nargs="?", help=f"the note to start at: {NAME_HELP} (default: all)"),
+    argument("note", f"the note to start at: {NAME_HELP} (default: all)", nargs="?"),
     argument(
         "--depth",
+        "maximum number of links from the start (default: 2 from a note, else all)",
         type=_depth,
-        help="maximum number of links from the start (default: 2 from a note, else all)",
     ),
     examples=("nuggets graph", 'nuggets graph "Auth middleware" --depth 3'),
 )

@@ -13,17 +13,16 @@ from nuggets.domain.records import ROLES, MemoryNote
 from nuggets.errors import Conflict, InvalidInput, NuggetsError
 from nuggets.filesystem.shelf_location import parse_server_url
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
+from nuggets.interfaces.cli import DRY_RUN_ARGUMENT, Call, Outcome, argument, command, flag
 from nuggets.interfaces.cli.terminal_output import (
     LISTED,
     TITLE_WIDTH,
     Progress,
-    announce,
     escape_controls,
     fit,
     format_minute,
-    listed_notes,
-    listed_problems,
+    list_items,
+    name_notes,
     one_line,
     print_outcome,
     style,
@@ -44,11 +43,9 @@ if TYPE_CHECKING:
 
 @command(
     "member add",
-    argument("name", help="small letters, digits, - and _"),
-    argument(
-        "--role", default="writer", help=f"what they may do: {', '.join(ROLES)} (default: writer)"
-    ),
-    argument("--again", action="store_true", help="a new token for someone who is or was a member"),
+    argument("name", "small letters, digits, - and _"),
+    argument("--role", f"what they may do: {', '.join(ROLES)} (default: writer)", default="writer"),
+    flag("--again", "a new token for someone who is or was a member"),
     examples=("nuggets member add alice", "nuggets member add bob --role reader"),
 )
 def _add_member(call: Call) -> Outcome:
@@ -66,7 +63,7 @@ def _add_member(call: Call) -> Outcome:
     )
 
 
-@command("member list", examples=("nuggets member list",))
+@command("member list")
 def _list_members(call: Call) -> Outcome:
     members = call.shelf.members()
     if not members:
@@ -85,7 +82,7 @@ def _list_members(call: Call) -> Outcome:
 
 @command(
     "member revoke",
-    argument("name", help="whose token ends"),
+    argument("name", "whose token ends"),
     examples=("nuggets member revoke alice",),
 )
 def _revoke_member(call: Call) -> Outcome:
@@ -97,16 +94,14 @@ def _revoke_member(call: Call) -> Outcome:
 # --- login, logout, sync, queue ----------------------------------------------------------------
 
 
-_SERVER_ARGUMENT = argument("server", help="the address of the server: https://host")
+_SERVER_ARGUMENT = argument("server", "the address of the server: https://host")
 _SECRET_CHARACTERS = 8192  # read of a token or a passphrase: what servers allow a header
 
 
 @command(
     "login",
     _SERVER_ARGUMENT,
-    argument(
-        "--token-file", help="read the token from this file (default: ask; or standard input)"
-    ),
+    argument("--token-file", "read the token from this file (default: ask; or standard input)"),
     examples=("nuggets login https://memory.example.org", "nuggets login https://host < token"),
 )
 def _login(call: Call) -> Outcome:
@@ -184,7 +179,7 @@ def _sync(call: Call) -> Outcome:
     return Outcome(shape, lines)
 
 
-@command("queue list", examples=("nuggets queue list", "nuggets queue list --json"))
+@command("queue list")
 def _queue_list(call: Call) -> Outcome:
     queue = _remote(call).queue
     waiting, rejected = queue.waiting(), queue.rejections()
@@ -218,7 +213,7 @@ def _waiting_shape(call: "WaitingCall") -> dict[str, object]:
     return {"id": call.id, "at": call.at, **message, "reason": call.reason}
 
 
-_ID_ARGUMENT = argument("id", help="the id that `nuggets queue` shows, or its beginning")
+_ID_ARGUMENT = argument("id", "the id that `nuggets queue` shows, or its beginning")
 
 
 @command(
@@ -260,7 +255,7 @@ def _remote(call: Call) -> "RemoteShelf":
 # --- what vault and pair share -----------------------------------------------------------------
 
 
-_WATCH_ARGUMENT = argument("--watch", action="store_true", help="go on until stopped (Ctrl-C)")
+_WATCH_ARGUMENT = flag("--watch", "go on until stopped (Ctrl-C)")
 _PAUSE = 1.0  # seconds between two looks: an editor saves seldom more often
 
 
@@ -299,7 +294,7 @@ def _came_in_lines(
     ):
         told = f"Would be {verb}" if dry_run else verb.capitalize()
         head = f"{told} here: {pluralize(len(notes), 'memory', 'memories')}"
-        lines += listed_notes(head, notes, sign, colour)
+        lines += list_items(head, name_notes(notes), sign, colour)
     if conflicts:
         lines.append(
             f"Both sides had changed {pluralize(len(conflicts), 'memory', 'memories')}: the other "
@@ -310,7 +305,7 @@ def _came_in_lines(
 
 
 def _problem_lines(problems: Sequence[str]) -> list[str]:
-    return listed_problems(f"Left as it is: {pluralize(len(problems), 'problem')}", problems)
+    return list_items(f"Left as it is: {pluralize(len(problems), 'problem')}", problems, "!", "red")
 
 
 # --- vault -------------------------------------------------------------------------------------
@@ -318,7 +313,7 @@ def _problem_lines(problems: Sequence[str]) -> list[str]:
 
 @command(
     "vault",
-    argument("folder", help="the folder, such as a vault of Obsidian; made if new"),
+    argument("folder", "the folder, such as a vault of Obsidian; made if new"),
     _WATCH_ARGUMENT,
     DRY_RUN_ARGUMENT,
     examples=("nuggets vault ~/Notes/Memory", "nuggets vault ~/Notes/Memory --watch"),
@@ -361,21 +356,18 @@ def _refuse_preview(call: Call) -> None:
     "pair",
     argument(
         "folder",
-        nargs="?",
-        help="a folder that your machines share: Syncthing, Dropbox, a git checkout, a stick "
+        "a folder that your machines share: Syncthing, Dropbox, a git checkout, a stick "
         "(default: every folder that was named before)",
+        nargs="?",
     ),
     _WATCH_ARGUMENT,
-    argument(
-        "--purge", action="store_true", help="erase here too what was purged on another machine"
-    ),
-    argument(
+    flag("--purge", "erase here too what was purged on another machine"),
+    flag(
         "--encrypt",
-        action="store_true",
-        help="ask for a passphrase (or read it from stdin) that encrypts what lies in the folder; "
+        "ask for a passphrase (or read it from stdin) that encrypts what lies in the folder; "
         "each machine is told it once",
     ),
-    argument("--stop", action="store_true", help="pair no longer through the folder"),
+    flag("--stop", "pair no longer through the folder"),
     DRY_RUN_ARGUMENT,
     examples=("nuggets pair ~/Sync/nuggets", "nuggets pair", "nuggets pair --watch"),
     summary="keep the memory of several machines equal through a folder that they share, "
@@ -416,7 +408,7 @@ def _read_passphrase(folder: str) -> str:
 
 def _pair_once(call: Call) -> Outcome:
     options = call.options
-    with announce("Reading the logs …"):
+    with Progress("Reading the logs …"):
         results = call.shelf.pair(options.folder, dry_run=options.dry_run)
     lines: list[str] = []
     is_quiet = True

@@ -8,8 +8,8 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,8 @@ from nuggets.interfaces.cli import Outcome
 from nuggets.language.text import STEERING
 
 if TYPE_CHECKING:
+    from threading import Event
+
     from nuggets.domain.records import MemoryNote
 
 MAX_COLUMN = 80  # width of a table's columns but the last: holds any id
@@ -198,21 +200,16 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, whole: bool = F
     return lines
 
 
-def listed_notes(head: str, notes: Sequence["MemoryNote"], sign: str, colour: str) -> list[str]:
-    """The first notes below a head; nothing if there are none."""
-    lines = [
-        f"  {style(sign, colour)} {one_line(note.nugget_name)}: {fit(note.title, TITLE_WIDTH)}"
-        for note in notes[:LISTED]
-    ]
-    more = [f"    and {len(notes) - LISTED} more"] if len(notes) > LISTED else []
-    return [head, *lines, *more] if notes else []
+def list_items(head: str, items: Sequence[str], sign: str, colour: str) -> list[str]:
+    """The first items below a head; nothing if there are none."""
+    lines = [f"  {style(sign, colour)} {one_line(item)}" for item in items[:LISTED]]
+    more = f"    and {len(items) - LISTED} more; --json names all"
+    return [head, *lines, *([more] if len(items) > LISTED else [])] if items else []
 
 
-def listed_problems(head: str, problems: Sequence[str]) -> list[str]:
-    """The first problems below a head; nothing if there are none."""
-    lines = [f"  {style('!', 'red')} {one_line(problem)}" for problem in problems[:LISTED]]
-    more = f"    and {len(problems) - LISTED} more; --json names all"
-    return [head, *lines, *([more] if len(problems) > LISTED else [])] if problems else []
+def name_notes(notes: Iterable["MemoryNote"]) -> list[str]:
+    """Notes as a list names them."""
+    return [f"{note.nugget_name}: {fit(note.title, TITLE_WIDTH)}" for note in notes]
 
 
 def bar(share: float, width: int = 20) -> str:
@@ -242,53 +239,42 @@ _INTERVAL = 0.2  # seconds between two lines: as fast as a counter can be read
 
 
 class Progress:
-    """Call it with what is being done; its end clears the line."""
+    """Shows what a command is doing. Work that does not report how far it is has a text that ends
+    with …, and its seconds are counted."""
 
-    def __init__(self) -> None:
-        self._next = time.monotonic() + _DELAY
-        self._width = 0
-        self.is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    def __init__(self, text: str = "") -> None:
+        self._text = text
+        self._ended: Event | None = None  # where nobody looks there is no thread
 
     def __call__(self, text: str) -> None:
-        now = time.monotonic()
-        if self.is_terminal and now >= self._next:
-            self._next = now + _INTERVAL
-            self._print(text[:79])
+        self._text = text
 
     def __enter__(self) -> "Progress":
+        if sys.stderr is not None and sys.stderr.isatty():
+            from threading import Event, Thread
+
+            self._ended = Event()
+            self._thread = Thread(target=self._show, args=(self._ended,), daemon=True)
+            self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._width:
-            self._print("")
-            self._width = 0
+        if self._ended is not None:
+            self._ended.set()
+            self._thread.join()
 
-    def _print(self, text: str) -> None:
-        with suppress(OSError):
-            print(f"\r{text:<{self._width}}\r{text}", end="", file=sys.stderr, flush=True)
-        self._width = len(text)
+    def _show(self, ended: "Event") -> None:
+        start, width, pause = time.monotonic(), 0, _DELAY
+        while not ended.wait(pause):
+            seconds = f" {time.monotonic() - start:.0f} s so far"
+            text = (self._text + (seconds if self._text.endswith("…") else ""))[:79]
+            _print_over(text, width)
+            width, pause = len(text), _INTERVAL
+        if width:
+            _print_over("", width)
 
 
-@contextmanager
-def announce(text: str) -> Iterator[None]:
-    """Say at a terminal what is being done, and for how long, for work that does not report how far
-    it is."""
-    from threading import Event, Thread
-
-    progress, start, is_done = Progress(), time.monotonic(), Event()
-
-    def report() -> None:
-        while not is_done.wait(_DELAY):
-            progress(f"{text} {time.monotonic() - start:.0f} s so far")
-
-    if not progress.is_terminal:
-        yield
-        return
-    reporter = Thread(target=report, daemon=True)
-    reporter.start()
-    with progress:
-        try:
-            yield
-        finally:
-            is_done.set()
-            reporter.join()
+def _print_over(text: str, width: int) -> None:
+    """Print a text over another one of so many characters."""
+    with suppress(OSError):
+        print(f"\r{'':<{width}}\r{text}", end="", file=sys.stderr, flush=True)

@@ -23,7 +23,6 @@ from nuggets.interfaces.mcp.tool_definition import (
     ToolCall,
     answer_to_protocol,
     refusal,
-    tool_to_protocol,
     tools_of,
 )
 from nuggets.interfaces.prompt_quoting import fence_refusal, name_tools
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
 
 SESSION_KEY = "nuggets/session"  # in `_meta`: the conversation, if the client knows it
-PROJECT_KEY = "nuggets/project"  # in `_meta`: the project that the client works in
 OPENING_SECONDS = 1.0  # until the shelf is opened: the handshake comes first
 LOOKING_SECONDS = 60.0  # between two looks for a shelf, one call of stat each
 PROGRESS_SECONDS = 2.0  # between two notifications: ours, far below the timeouts of clients
@@ -90,15 +88,13 @@ class ServerContext:
                 self._companion.start()
         return self._shelf
 
-    def shelf_for(self, request: Any, project: str | None) -> "NuggetShelf":
-        """The shelf that a call works on: over HTTP that of the member who asks; `project`: the one
-        that the client says it works in."""
-        shelf = self.shelf()
-        if request is not None:
-            from nuggets.interfaces.request_shelf import shelf_of_request
+    def shelf_for(self, request: Any) -> "NuggetShelf":
+        """The shelf that a call works on: over HTTP what the request may see and change."""
+        if request is None:
+            return self.shelf()
+        from nuggets.interfaces.request_shelf import shelf_of_request
 
-            shelf = shelf_of_request(request, shelf)
-        return shelf if project is None else shelf.for_project(project)
+        return shelf_of_request(request, self.shelf())
 
     def has_shelf(self) -> bool:
         """Whether the shelf exists; opening another one would create it."""
@@ -145,7 +141,7 @@ def build_server(context: ServerContext, tools: Sequence[Tool] = TOOLS) -> Serve
     """The server on any transport; whoever runs it closes the context afterwards."""
     offered = {tool.name: tool for tool in tools}
     aliases = {json_name(name): tool for name, tool in offered.items()}  # accepted, not listed
-    listed = types.ListToolsResult(tools=[tool_to_protocol(tool) for tool in tools])
+    listed = types.ListToolsResult(tools=[tool.listed for tool in tools])
 
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
         return listed
@@ -155,13 +151,10 @@ def build_server(context: ServerContext, tools: Sequence[Tool] = TOOLS) -> Serve
         if tool is None:
             return refusal(f"there is no tool {params.name!r:.80}; there are: {', '.join(offered)}")
         client = name_agent(AGENT, agent_name(ctx))._replace(session=context.session(ctx))
-        project, request = requested_project(ctx), ctx.request
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_report_progress, ctx.session, tool.name)
             answer = await context.in_turn(
-                lambda: _answer_call(
-                    context, tool, params.arguments or {}, client, project, request
-                )
+                lambda: _answer_call(context, tool, params.arguments or {}, client, ctx.request)
             )
             tasks.cancel_scope.cancel()
         return _name_tools(answer, agent_name(ctx))
@@ -188,22 +181,6 @@ def agent_name(ctx: "ServerRequestContext[Any, Any]") -> str:
     """What the client called itself in the handshake; "" if it said nothing."""
     params = ctx.session.client_params
     return params.client_info.name if params is not None else ""
-
-
-def requested_project(ctx: "ServerRequestContext[Any, Any]") -> str | None:
-    """The project that a client says it works in: its folder, id or name; None if it says nothing.
-
-    A server on standard input and output is started in the project; one over HTTP is not.
-    """
-    project = (ctx.meta or {}).get(PROJECT_KEY)
-    if isinstance(project, str):
-        return project
-    headers = getattr(ctx.request, "headers", None)
-    if headers is None:
-        return None
-    from nuggets.interfaces.request_shelf import project_from_headers
-
-    return project_from_headers(headers)
 
 
 async def _report_progress(session: "ServerSession", tool_name: str) -> None:
@@ -259,7 +236,6 @@ def _answer_call(
     tool: Tool,
     arguments: dict[str, Any],
     client: Client,
-    project: str | None,
     request: Any,
 ) -> types.CallToolResult:
     try:
@@ -268,7 +244,7 @@ def _answer_call(
     except InvalidInput as problem:  # it quotes only the call
         return refusal(str(problem))
     try:
-        shelf = context.shelf_for(request, project).for_client(client)
+        shelf = context.shelf_for(request).for_client(client)
         shelf.sync_shared()
         call = ToolCall(shelf, client.session, times.now())
         before = shelf.own_revision
@@ -287,7 +263,7 @@ def _answer_call(
 
 def _failure_message(tool: Tool) -> str:
     """The message for a bug in a tool. It may have happened after a write."""
-    if tool.hints.read_only_hint:
+    if tool.only_reads:
         return (
             f"{tool.name} failed with an internal error; it changes no memory. See `nuggets doctor`"
         )

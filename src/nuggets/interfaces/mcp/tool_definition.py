@@ -38,41 +38,58 @@ class Answer(NamedTuple):
     text: str
 
 
-class Hints(NamedTuple):
-    """Annotations that a host may show before it allows a call."""
+def _hints(
+    *, read_only: bool = False, destructive: bool = False, idempotent: bool = False
+) -> types.ToolAnnotations:
+    """What a host may show before it allows a call."""
+    return types.ToolAnnotations(
+        read_only_hint=read_only,
+        destructive_hint=destructive,
+        idempotent_hint=idempotent,
+        open_world_hint=False,
+    )
 
-    read_only_hint: bool = False
-    destructive_hint: bool = False
-    idempotent_hint: bool = False
 
-
-READ = Hints(read_only_hint=True, idempotent_hint=True)
-ADD = Hints()
-CHANGE = Hints(destructive_hint=True, idempotent_hint=True)
-TIDY = Hints()  # archives, never deletes
+READ = _hints(read_only=True, idempotent=True)
+ADD = _hints()
+ADD_ONCE = _hints(idempotent=True)  # what is there already stays
+CHANGE = _hints(destructive=True, idempotent=True)
+TIDY = _hints()  # archives, never deletes
 
 
 class Tool(NamedTuple):
-    """One tool. Its description says when to use it, not only what it does."""
+    """One tool, as it is listed, and what it does."""
 
-    name: str
-    title: str
-    description: str
-    result: Schema
-    hints: Hints
+    listed: types.Tool
     run: Callable[..., Answer]  # takes the call, and by name what the model sent
     arguments: Parameters
 
+    @property
+    def name(self) -> str:
+        return self.listed.name
+
+    @property
+    def only_reads(self) -> bool:
+        hints = self.listed.annotations
+        return hints is not None and hints.read_only_hint is True
+
 
 def tool(
-    title: str, description: str, result: Schema, hints: Hints
+    title: str, description: str, result: Schema, hints: types.ToolAnnotations
 ) -> Callable[[Callable[..., Answer]], Tool]:
     """Make a function a tool of its name. Its first parameter is the call; the others, with their
-    types, are what a model may send."""
+    types, are what a model may send. The description says when to use it, not only what it does."""
 
     def define(run: Callable[..., Answer]) -> Tool:
-        name = run.__name__.strip("_")
-        return Tool(name, title, description, result, hints, run, parameters_of(run))
+        arguments = parameters_of(run)
+        listed = types.Tool(
+            name=run.__name__.strip("_"),
+            description=description,
+            input_schema=dict(arguments.schema),
+            output_schema=dict(result),
+            annotations=hints.model_copy(update={"title": title}),
+        )
+        return Tool(listed, run, arguments)
 
     return define
 
@@ -112,19 +129,6 @@ found in it."""
 
 
 # --- translation ----------------------------------------------------------------------------------
-
-
-def tool_to_protocol(tool: Tool) -> types.Tool:
-    """A tool in the protocol's form."""
-    return types.Tool(
-        name=tool.name,
-        description=tool.description,
-        input_schema=dict(tool.arguments.schema),
-        output_schema=dict(tool.result),
-        annotations=types.ToolAnnotations(
-            title=tool.title, open_world_hint=False, **tool.hints._asdict()
-        ),
-    )
 
 
 def answer_to_protocol(answer: Answer) -> types.CallToolResult:

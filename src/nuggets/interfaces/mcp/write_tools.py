@@ -4,7 +4,6 @@ from typing import Annotated, Literal
 
 from nuggets.domain import codec
 from nuggets.domain.codec import Json
-from nuggets.domain.credentials import names_secret
 from nuggets.domain.names_and_tags import DEFAULT_NUGGET
 from nuggets.domain.records import (
     MemoryNote,
@@ -14,11 +13,18 @@ from nuggets.domain.records import (
     WrittenNote,
 )
 from nuggets.errors import Conflict, InvalidInput
-from nuggets.interfaces import json_responses, pluralize, summarize_clean_up
+from nuggets.interfaces import (
+    cautions,
+    json_responses,
+    pluralize,
+    summarize_clean_up,
+    where_valid,
+)
 from nuggets.interfaces.json_schemas import some_of
 from nuggets.interfaces.mcp.read_tools import room_for
 from nuggets.interfaces.mcp.tool_definition import (
     ADD,
+    ADD_ONCE,
     CHANGE,
     HEAD,
     ITEMS,
@@ -27,9 +33,8 @@ from nuggets.interfaces.mcp.tool_definition import (
     ToolCall,
     tool,
 )
-from nuggets.interfaces.prompt_quoting import fence, project_name
+from nuggets.interfaces.prompt_quoting import fence
 from nuggets.language.text import one_line
-from nuggets.operations.metadata_inference import passes_unless_recalled
 
 # Ours: what is found besides the note itself, and what a receipt has room for.
 NEAR_SEARCHED, NEAR_NAMED = 6, 2
@@ -45,7 +50,7 @@ _Source = Literal["agent_reflection", "explicit_user"]  # the instructions say w
     "location, command, convention or preference that the next session would need. A known "
     "key gets the new value. Longer than a sentence: create_note.",
     HEAD,
-    CHANGE._replace(destructive_hint=False),
+    ADD_ONCE,
 )
 def _remember(
     call: ToolCall,
@@ -180,16 +185,16 @@ def _edit_note(
     "Link two notes",
     "Connect two notes when one helps to understand the other; say why.",
     some_of({"added": bool}),
-    ADD._replace(idempotent_hint=True),
+    ADD_ONCE,
 )
 def _add_link(call: ToolCall, a: _Note, b: _Note, reason: str = "") -> Answer:
     added = call.shelf.add_link(a, b, reason)
-    shape = json_responses.link_result(call.shelf, a, b, added)
+    ends = [call.shelf.get_note(name, session=None) for name in (a, b)]
+    shape = {"added": added, "notes": [json_responses.brief(end) for end in ends]}
     verb = "Linked" if added else "Already linked:"
     places = " and ".join(
-        f"{end['id']} (nugget {end['nuggetName']}, scope {end['scope']}, "
-        f"valid {valid_in(end['project'], end['scope'])})"
-        for end in shape["notes"]
+        f"{end.id} (nugget {end.nugget_name}, scope {end.scope}, valid {where_valid(end)})"
+        for end in ends
     )
     return Answer(shape, f"{verb} {places}.")
 
@@ -225,18 +230,9 @@ def receipt(verb: str, note: MemoryNote) -> Answer:
     be hostile text."""
     text = (
         f"{verb} {note.id} in nugget {note.nugget_name}, scope {note.scope}, {note.stability}, "
-        f"source {note.source}, valid {valid_in(note.project, note.scope)}."
+        f"source {note.source}, valid {where_valid(note)}."
     )
-    if passes_unless_recalled(note):
-        text += (
-            " By its title it is temporary: the next reflection archives it unless it is recalled; "
-            "stability durable keeps it."
-        )
-    if names_secret(f"{note.title}: {note.content}"):
-        text += (
-            " It names a password, PIN or code: if that is in it too, tell the person, who can "
-            f"erase it with `nuggets note delete {note.id} --purge`."
-        )
+    text += "".join(f" Caution: {caution}." for caution in cautions(note))
     if not isinstance(note, WrittenNote) or not note.contradicts:
         return Answer(json_responses.brief(note), text)
     lines = (f"{other.id}: {one_line(other.content, 200)}" for other in note.contradicts)
@@ -245,10 +241,3 @@ def receipt(verb: str, note: MemoryNote) -> Answer:
         f"{text} It contradicts what is stored; both stand. If only the new one holds, call "
         f"edit_note on {note.id} with supersedes:\n" + fence("\n".join(lines)),
     )
-
-
-def valid_in(project: str, scope: MemoryScope) -> str:
-    """Where a memory is valid, for a receipt; it may have been written in an earlier session."""
-    if scope == "session":
-        return "only in its session"
-    return f"only in project {project_name(project)}" if project else "in every project"

@@ -31,7 +31,6 @@ from nuggets.interfaces.request_shelf import (
     Team,
     answer_message,
     is_still_member,
-    project_from_headers,
     read_caller,
     shelf_of_request,
 )
@@ -138,13 +137,10 @@ def _endpoint(shelf: NuggetShelf, methods: Mapping[str, Operation]) -> Any:
     async def answer(request: Request) -> Response:
         operation = methods["GET" if request.method == "HEAD" else request.method]
         arguments = await _read_arguments(request, operation)
-        project = project_from_headers(request.headers)
 
         def run() -> Response:
             """In one thread, because `own_revision` belongs to the thread."""
             view = shelf_of_request(request, shelf)
-            if project is not None:
-                view = view.for_project(project)
             before = view.own_revision
             text = codec.dumps(json_responses.shape_of(operation.run(view, **arguments)))
             own = view.own_revision
@@ -291,8 +287,7 @@ def _update_since(shelf: NuggetShelf, last: int) -> codec.Json | None:
             commits = shelf.commits(last, COMMITS_SENT + 1)
             if not commits or len(commits) > COMMITS_SENT:
                 return {"revision": revision}
-            notes = shelf.get_notes(json_responses.changed_note_ids(commits))
-            return json_responses.update(last, revision, commits, notes)
+            return json_responses.update(shelf, last, revision, commits)
     except NuggetsError:  # the next request reports the problem
         return None
 

@@ -3,10 +3,11 @@ document that is made of the same definitions."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated, Any, get_args
+from inspect import signature
+from typing import Annotated, Any, get_args, get_origin
 
 from nuggets import __version__
-from nuggets.domain.codec import json_name
+from nuggets.domain.codec import Json, json_name
 from nuggets.domain.limits import CALLED, CONTENT_BYTES, Limit, Name, Share, wrong_type
 from nuggets.domain.records import (
     MemoryNote,
@@ -16,6 +17,7 @@ from nuggets.domain.records import (
     ReflectionChange,
     ReflectionResult,
     SearchNotesResult,
+    WrittenNote,
 )
 from nuggets.domain.type_check import fields_of
 from nuggets.errors import InvalidInput
@@ -40,7 +42,17 @@ Steps = Annotated[int, Limit(1, 200)]  # of the history, in one answer
 Notes = Annotated[int, Limit(1, 1_000_000)]  # that a reflection inspects
 Query = Annotated[str, Limit(1, 2000)]  # what the page lets people type
 
-ANSWER: Schema = {"type": "object"}  # one that is no record, and is made for its operation alone
+# Answers of several records, by their names in the document.
+Fact = Annotated[Json, reference("Fact")]
+Found = Annotated[Json, reference("SearchResult")]
+Recall = Annotated[Any, reference("Recall")]
+ShownNote = Annotated[Json, reference("Note")]
+_RECORDS = {
+    MemoryNote: reference("Note"),
+    WrittenNote: reference("Written"),
+    NuggetStatus: reference("Status"),
+    ReflectionResult: reference("Reflection"),
+}
 _PATH_PART = re.compile(r"{(\w+)}")
 _WITH_BODY = ("POST", "PATCH")
 
@@ -53,7 +65,6 @@ class Operation(NamedTuple):
     summary: str
     answer: Schema
     status: int
-    is_quiet: bool  # it adds no step to the history, though it is no GET
     run: Callable[..., Any]  # takes the shelf, and by name what the caller sent
     parameters: Parameters  # in the query or the body, as the method has it
 
@@ -66,29 +77,32 @@ class Operation(NamedTuple):
     def has_body(self) -> bool:
         return self.method in _WITH_BODY
 
-    @property
-    def writes(self) -> bool:
-        """Does it add a step to the history, unless there is nothing to change?"""
-        return self.method != "GET" and not self.is_quiet
-
 
 def operation(
     method: str,
     path: str,
     summary: str,
-    answer: Schema = ANSWER,
     *,
     status: int = 200,
-    quiet: bool = False,
 ) -> Callable[[Callable[..., Any]], Operation]:
     """Make a function an operation. Its first parameter is the shelf; the others, with their types
-    and defaults, are what a caller may send."""
+    and defaults, are what a caller may send. It answers with what it returns, as JSON."""
 
     def define(run: Callable[..., Any]) -> Operation:
         parameters = parameters_of(run, _PATH_PART.findall(path), tell_defaults=True)
-        return Operation(method, path, summary, answer, status, quiet, run, parameters)
+        answer = _schema_of_answer(signature(run).return_annotation)
+        return Operation(method, path, summary, answer, status, run, parameters)
 
     return define
+
+
+def _schema_of_answer(kind: Any) -> Schema:
+    if get_origin(kind) is Annotated:
+        named: Schema = kind.__metadata__[0]
+        return named
+    if get_origin(kind) in (list, Sequence):
+        return array(_schema_of_answer(get_args(kind)[0]))
+    return _RECORDS.get(kind, {"type": "object"})
 
 
 def parse_query(pairs: Iterable[tuple[str, str]], kinds: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,24 +130,6 @@ def _parse(text: str, kind: Any, where: str) -> Any:
 # --- the OpenAPI document -------------------------------------------------------------------------
 
 
-_ERRORS = {
-    "400": "The request is invalid; the message says why",
-    "401": "The token is missing or wrong",
-    "403": "The request comes from a page of another origin",
-    "404": "Not found",
-    "405": "The path has no such method",
-    "409": "It would overwrite a newer change, or the name is ambiguous",
-    "413": "The body is too large",
-    "415": "A body is application/json",
-    "421": "The Host header names another server",
-    "503": "The store is not available at the moment",
-}
-_OWN_STEP = {
-    "description": "The step of the history that this request made; none if nothing changed",
-    "schema": {"type": "integer", "minimum": 1},
-}
-
-
 def document(operations: Sequence[Operation]) -> dict[str, Any]:
     """Every operation with its parameters and responses."""
     paths: dict[str, Any] = {}
@@ -153,19 +149,14 @@ def document(operations: Sequence[Operation]) -> dict[str, Any]:
 
 
 def _describe(operation: Operation) -> dict[str, Any]:
-    answers: dict[str, Any] = {
-        status: {"description": meaning, "content": _json(reference("Error"))}
-        for status, meaning in _ERRORS.items()
-    }
-    done = {"description": "Done" if operation.method != "GET" else "Found"}
-    headers = {"headers": {REVISION: _OWN_STEP}} if operation.writes else {}
-    answers[str(operation.status)] = {**done, **headers, "content": _json(operation.answer)}
+    done = {"description": "Done", "content": _json(operation.answer)}
+    failed = {"description": "An error, by its code", "content": _json(reference("Error"))}
     sent, parts = operation.parameters, _PATH_PART.findall(operation.path)
     described: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
         "parameters": [_parameter(name, "path", Name, required=True) for name in parts],
-        "responses": answers,
+        "responses": {str(operation.status): done, "default": failed},
     }
     if operation.has_body:
         return {**described, "requestBody": {"required": True, "content": _json(sent.schema)}}
@@ -198,7 +189,7 @@ def _more(schema: Schema, optional: Mapping[str, Schema], **required: object) ->
 
 
 _NOTE = _more(record_schema(MemoryNote, vector=NoteVectorSpec, confidence=Share), _CAVEATS)
-_WRITTEN = _more(_NOTE, {"contradicts": array(reference("Brief"))})
+_WRITTEN = {"contradicts": array(reference("Brief")), "before": shape({"content": str})}
 _ALSO = {
     "note": reference("Brief"),
     "also": array(reference("Brief")),
@@ -208,10 +199,9 @@ _ALSO = {
 
 COMPONENTS: Mapping[str, Schema] = {
     "Note": _NOTE,
-    "Written": _WRITTEN,
+    "Written": _more(_NOTE, _WRITTEN),
     "Brief": shape({name: _NOTE["properties"][name] for name in BRIEF}),
     "Fact": _more(_NOTE, {}, key=str, value=str, last_hit_session=str),
-    "Remembered": _more(_WRITTEN, {"before": shape({"content": str})}),
     "Status": shape({name: field.kind for name, field in fields_of(NuggetStatus).items()}),
     "Recall": _more(record_schema(RecallResult), _ALSO),
     "SearchResult": _more(

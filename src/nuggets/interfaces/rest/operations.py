@@ -4,20 +4,30 @@ Reading counts no hit and changes no time. Each change but a purge is one step o
 and can be undone.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from nuggets.domain import codec
 from nuggets.domain.limits import REASON_CHARACTERS, TAG_CHARACTERS, TAGS, Limit, Name, Session
-from nuggets.domain.records import GraphNoteMetaInput, NoteFilterOptions
+from nuggets.domain.records import (
+    GraphNoteMetaInput,
+    MemoryNote,
+    NoteFilterOptions,
+    NuggetStatus,
+    ReflectionResult,
+    WrittenNote,
+)
 from nuggets.errors import InvalidInput, NotFound
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.json_schemas import array, reference
 from nuggets.interfaces.rest.operation_definition import (
-    ANSWER,
     Content,
     Count,
+    Fact,
+    Found,
     Notes,
     Query,
+    Recall,
+    ShownNote,
     Steps,
     operation,
 )
@@ -28,10 +38,6 @@ Filters = Annotated[Any, NoteFilterOptions]
 UpTo100 = Annotated[int, Limit(1, 100)]
 UpTo1000 = Annotated[int, Limit(1, 1000)]
 LAST = "last"  # instead of a session's id
-
-_NOTE = reference("Note")
-_NOTES = array(_NOTE)
-_RESULTS = array(reference("SearchResult"))
 
 
 @operation("GET", "/api/health", "Whether the server answers")
@@ -50,8 +56,8 @@ def _status(shelf: NuggetShelf) -> Any:
     }
 
 
-@operation("GET", "/api/nuggets/{nugget}", "How full a nugget is", reference("Status"))
-def _nugget(shelf: NuggetShelf, nugget: Name) -> Any:
+@operation("GET", "/api/nuggets/{nugget}", "How full a nugget is")
+def _nugget(shelf: NuggetShelf, nugget: Name) -> NuggetStatus:
     return shelf.status(nugget)
 
 
@@ -59,9 +65,8 @@ def _nugget(shelf: NuggetShelf, nugget: Name) -> Any:
     "GET",
     "/api/nuggets/{nugget}/facts",
     "The facts of a nugget, oldest first, as the notes they are",
-    array(reference("Fact")),
 )
-def _facts(shelf: NuggetShelf, nugget: Name) -> Any:
+def _facts(shelf: NuggetShelf, nugget: Name) -> list[Fact]:
     return [json_responses.fact(fact) for fact in shelf.facts(nugget)]
 
 
@@ -69,11 +74,10 @@ def _facts(shelf: NuggetShelf, nugget: Name) -> Any:
     "GET",
     "/api/recall",
     "Recall a fact by its key, part of it, or a misspelling, else search notes; counts no hit",
-    reference("Recall"),
 )
 def _recall(
     shelf: NuggetShelf, query: Query, nugget: Name | None = None, as_of: Name | None = None
-) -> Any:
+) -> Recall:
     if as_of is not None:
         return shelf.recall(query, nugget, as_of=as_of)
     with shelf.snapshot():
@@ -81,44 +85,29 @@ def _recall(
         return json_responses.recall_result(shelf, *answers)
 
 
-@operation("GET", "/api/notes", "Notes, oldest first", _NOTES)
+@operation("GET", "/api/notes", "Notes, oldest first")
 def _notes(
     shelf: NuggetShelf,
     limit: UpTo1000 = 100,
     offset: Annotated[int, Limit(0, 2**31)] = 0,
     **filters: Filters,
-) -> Any:
+) -> Sequence[MemoryNote]:
     return shelf.list_notes(**filters)[offset : offset + limit]
 
 
-@operation(
-    "GET",
-    "/api/notes/{note}",
-    "One note, by id, title or beginning of its id",
-    _NOTE,
-)
-def _note(shelf: NuggetShelf, note: Name) -> Any:
+@operation("GET", "/api/notes/{note}", "One note, by id, title or beginning of its id")
+def _note(shelf: NuggetShelf, note: Name) -> ShownNote:
     return json_responses.shown_note(shelf, shelf.get_note(note, session=None))
 
 
-@operation(
-    "GET",
-    "/api/notes/{note}/history",
-    "What was done to a note, newest first",
-    array(ANSWER),
-)
-def _note_history(shelf: NuggetShelf, note: Name, limit: Steps = 20) -> Any:
+@operation("GET", "/api/notes/{note}/history", "What was done to a note, newest first")
+def _note_history(shelf: NuggetShelf, note: Name, limit: Steps = 20) -> Sequence[Any]:
     note_id = shelf.get_note(note, session=None).id
     return [json_responses.commit(step, only=note_id) for step in shelf.history(note_id, limit)]
 
 
-@operation(
-    "GET",
-    "/api/notes/{note}/versions",
-    "What a fact or note said and when, newest first",
-    array(ANSWER),
-)
-def _versions(shelf: NuggetShelf, note: Name, nugget: Name | None = None) -> Any:
+@operation("GET", "/api/notes/{note}/versions", "What a fact or note said and when, newest first")
+def _versions(shelf: NuggetShelf, note: Name, nugget: Name | None = None) -> Sequence[Any]:
     return shelf.versions(note, nugget)[::-1]
 
 
@@ -132,9 +121,8 @@ def _explanation(shelf: NuggetShelf, note: Name, query: Query, include_hidden: b
     "GET",
     "/api/sessions",
     "The notes of this project's sessions with agents, or of all, the last one first",
-    _NOTES,
 )
-def _sessions(shelf: NuggetShelf, all: bool = False, limit: UpTo1000 = 20) -> Any:
+def _sessions(shelf: NuggetShelf, all: bool = False, limit: UpTo1000 = 20) -> Sequence[MemoryNote]:
     return shelf.sessions(all_projects=all)[:limit]
 
 
@@ -142,11 +130,10 @@ def _sessions(shelf: NuggetShelf, all: bool = False, limit: UpTo1000 = 20) -> An
     "GET",
     "/api/sessions/search",
     "The notes of sessions that are about a query, best first; counts no hit",
-    _RESULTS,
 )
 def _search_sessions(
     shelf: NuggetShelf, query: Query, all: bool = False, limit: UpTo100 = 5
-) -> Any:
+) -> list[Found]:
     results = shelf.search_sessions(query, limit, all_projects=all)
     return [json_responses.search_result(shelf, result) for result in results]
 
@@ -155,9 +142,8 @@ def _search_sessions(
     "GET",
     "/api/sessions/{session}",
     "The note of one session, by its id; `last`: of this project's last one",
-    _NOTE,
 )
-def _session(shelf: NuggetShelf, session: Name) -> Any:
+def _session(shelf: NuggetShelf, session: Name) -> MemoryNote:
     return shelf.get_session(None if session == LAST else session)
 
 
@@ -168,12 +154,10 @@ def _graph(shelf: NuggetShelf) -> Any:
     return {"revision": revision, "nodes": [json_responses.node(note) for note in notes]}
 
 
-@operation(
-    "GET", "/api/search", "The notes that match a query, best first; counts no hit", _RESULTS
-)
+@operation("GET", "/api/search", "The notes that match a query, best first; counts no hit")
 def _search(
     shelf: NuggetShelf, query: Query, limit: UpTo100 = 5, why: bool = False, **filters: Filters
-) -> Any:
+) -> list[Found]:
     results = []
     with shelf.snapshot():
         for result in shelf.search_notes(query, limit, session=None, **filters):
@@ -195,8 +179,8 @@ RECENT_STEPS = 5000  # of the history, for a plot: ours, it bounds the time of t
 Revisions = Annotated[str, Limit(1, 4000)]  # those of 200 steps, the most of one answer
 
 
-@operation("GET", "/api/history", "What was done, newest first", array(ANSWER))
-def _history(shelf: NuggetShelf, limit: Steps = 20, since: Count = 0) -> Any:
+@operation("GET", "/api/history", "What was done, newest first")
+def _history(shelf: NuggetShelf, limit: Steps = 20, since: Count = 0) -> Sequence[Any]:
     return [json_responses.commit(step) for step in shelf.history(limit=limit, since=since)]
 
 
@@ -208,20 +192,15 @@ def _undoable(shelf: NuggetShelf, revisions: Revisions) -> Any:
     return {"revisions": sorted(shelf.undoable(map(int, numbers)))}
 
 
-@operation("GET", "/api/reflection", "What the next reflection would do", reference("Reflection"))
+@operation("GET", "/api/reflection", "What the next reflection would do")
 def _preview_reflection(
     shelf: NuggetShelf, nugget: Name | None = None, limit: Notes | None = None
-) -> Any:
+) -> ReflectionResult:
     return shelf.reflect(nugget, limit, dry_run=True)
 
 
-@operation(
-    "GET",
-    "/api/reflections",
-    "Past reflections with what they changed, newest first",
-    array(ANSWER),
-)
-def _reflections(shelf: NuggetShelf, limit: Steps = 20) -> Any:
+@operation("GET", "/api/reflections", "Past reflections with what they changed, newest first")
+def _reflections(shelf: NuggetShelf, limit: Steps = 20) -> Sequence[Any]:
     with shelf.snapshot():
         steps = shelf.commit_summaries(0, RECENT_STEPS)
         passes = [step.revision for step in steps if step.action.startswith("reflect")]
@@ -270,10 +249,11 @@ Tags = Annotated[tuple[Annotated[str, Limit(0, TAG_CHARACTERS)], ...], Limit(0, 
     "POST",
     "/api/nuggets/{nugget}/facts",
     "Store a fact; a known key gets the new value",
-    reference("Remembered"),
     status=201,
 )
-def _remember(shelf: NuggetShelf, nugget: Name, key: Name, value: Content, **meta: Meta) -> Any:
+def _remember(
+    shelf: NuggetShelf, nugget: Name, key: Name, value: Content, **meta: Meta
+) -> WrittenNote:
     return shelf.remember(nugget, key, value, **meta)
 
 
@@ -293,24 +273,20 @@ def _remove(shelf: NuggetShelf, nugget: Name) -> Any:
 
 
 @operation(
-    "POST",
-    "/api/recall",
-    "Recall a fact for an agent, else search notes; a new session adds a hit",
-    reference("Recall"),
-    quiet=True,
+    "POST", "/api/recall", "Recall a fact for an agent, else search notes; a new session adds a hit"
 )
 def _recall_in_session(
     shelf: NuggetShelf, query: Query, nugget: Name | None = None, session: Session = ""
-) -> Any:
+) -> Recall:
     with shelf.snapshot():
         answers = shelf.recall_or_search(query, nugget, session)
         return json_responses.recall_result(shelf, *answers)
 
 
-@operation("POST", "/api/notes", "Store a note", reference("Written"), status=201)
+@operation("POST", "/api/notes", "Store a note", status=201)
 def _create_note(
     shelf: NuggetShelf, nugget: Name, title: Name, content: Content, tags: Tags = (), **meta: Meta
-) -> Any:
+) -> WrittenNote:
     return shelf.create_note(nugget, title, content, tags, **meta)
 
 
@@ -318,7 +294,6 @@ def _create_note(
     "PATCH",
     "/api/notes/{note}",
     "Change the given fields; `expected` is the updatedAt that the editor saw",
-    reference("Written"),
 )
 def _edit_note(
     shelf: NuggetShelf,
@@ -329,7 +304,7 @@ def _edit_note(
     hidden: bool | None = None,
     expected: Name | None = None,
     **meta: Meta,
-) -> Any:
+) -> WrittenNote:
     return shelf.edit_note(note, content, title, tags, hidden=hidden, expected=expected, **meta)
 
 
@@ -343,23 +318,20 @@ def _delete_note(shelf: NuggetShelf, note: Name, hard: bool = False) -> Any:
     return json_responses.delete_result(gone) if hard else codec.note_to_json(gone)
 
 
-@operation("POST", "/api/notes/{note}/restore", "Restore an archived note", _NOTE)
-def _restore_note(shelf: NuggetShelf, note: Name) -> Any:
+@operation("POST", "/api/notes/{note}/restore", "Restore an archived note")
+def _restore_note(shelf: NuggetShelf, note: Name) -> MemoryNote:
     return shelf.restore_note(note)
 
 
 @operation(
-    "POST",
-    "/api/notes/{note}/merge",
-    "Merge another note into this one; the other is archived",
-    _NOTE,
+    "POST", "/api/notes/{note}/merge", "Merge another note into this one; the other is archived"
 )
-def _merge_notes(shelf: NuggetShelf, note: Name, source: Name, reason: Reason = "") -> Any:
+def _merge_notes(shelf: NuggetShelf, note: Name, source: Name, reason: Reason = "") -> MemoryNote:
     return shelf.merge_notes(note, source, reason)
 
 
-@operation("GET", "/api/notes/{note}/merge", "Preview of a merge; changes nothing", _NOTE)
-def _preview_merge(shelf: NuggetShelf, note: Name, source: Name) -> Any:
+@operation("GET", "/api/notes/{note}/merge", "Preview of a merge; changes nothing")
+def _preview_merge(shelf: NuggetShelf, note: Name, source: Name) -> MemoryNote:
     return shelf.merge_notes(note, source, dry_run=True)
 
 
@@ -394,8 +366,10 @@ def _undo(shelf: NuggetShelf, revision: Annotated[int, Limit(1, 2**53)] | None =
     return json_responses.undone_change(json_responses.commit(commit), commit.left, kept)
 
 
-@operation("POST", "/api/reflection", "Reflect now", reference("Reflection"))
-def _reflect(shelf: NuggetShelf, nugget: Name | None = None, limit: Notes | None = None) -> Any:
+@operation("POST", "/api/reflection", "Reflect now")
+def _reflect(
+    shelf: NuggetShelf, nugget: Name | None = None, limit: Notes | None = None
+) -> ReflectionResult:
     return shelf.reflect(nugget, limit)
 
 
