@@ -92,7 +92,7 @@ def read_back(text: str, name: str, names: dict[str, str]) -> MemoryNote:
 @given(
     title=LINES.filter(str.strip),
     content=TEXTS,
-    reasons=st.lists(TEXTS.map(str.strip).filter(bool), max_size=3),
+    reasons=st.lists(TEXTS.map(lambda text: " ".join(text.split())).filter(bool), max_size=3),
     unknown=st.dictionaries(TEXTS.filter(bool), VALUES, max_size=2),
 )
 def test_a_note_comes_back_with_all_that_it_has(

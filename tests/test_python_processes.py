@@ -21,7 +21,7 @@ SOURCE = Path(nuggets.__file__).parent
 THE_ONE_WAY = "filesystem/processes.py"
 STARTS_PROCESSES = {  # what each of them starts
     "filesystem/processes.py",  # git
-    "interfaces/cli/completion_and_demo.py",
+    "interfaces/cli/help_and_demo.py",
     "interfaces/cli/notes.py",  # the user's editor
     "interfaces/hooks/event_handlers.py",
     "interfaces/scheduler.py",  # systemctl, launchctl, crontab
