@@ -44,13 +44,13 @@ def refuse_broken_link(path: str) -> None:
         )
 
 
-def open_plain(path: str, flags: int, mode: int = 0o600, *, dir_fd: int | None = None) -> int:
+def open_plain(path: str, flags: int, *, dir_fd: int | None = None) -> int:
     """Open a plain file: the descriptor. Also the `opener` of `open`.
 
     Whatever may stand in its place is refused with an `OSError`: a pipe without a writer would
     keep us waiting for ever, and a device may have no end.
     """
-    descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, mode, dir_fd=dir_fd)
+    descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o600, dir_fd=dir_fd)
     kind = os.fstat(descriptor).st_mode
     if stat.S_ISREG(kind):
         return descriptor
