@@ -121,7 +121,7 @@ if TYPE_CHECKING:
     from nuggets.maintenance.clean_up import CleanUp, Finding
     from nuggets.maintenance.export_and_backup import Exported
     from nuggets.maintenance.history import History
-    from nuggets.maintenance.paired_machines import Pairing, PairResult
+    from nuggets.maintenance.paired_machines import PairResult
     from nuggets.maintenance.promotion import MemoryFiles, MemoryFileText
     from nuggets.maintenance.promotion.hand_edits import FileEdits
     from nuggets.maintenance.promotion.sections import Promotion
@@ -1495,8 +1495,10 @@ class NuggetShelf:
 
         `passphrase`: encrypts what is written there, from now on; each machine is told it once.
         """
+        from nuggets.maintenance.paired_machines import Pairing
+
         folders = self.paired_folders() if folder is None else [_absolute(folder)]
-        return [self._pairing(path, passphrase).sync(dry_run=dry_run) for path in folders]
+        return [Pairing(self._context, path, passphrase).sync(dry_run=dry_run) for path in folders]
 
     def paired_folders(self) -> Sequence[str]:
         """The folders through which this shelf is paired."""
@@ -1527,17 +1529,6 @@ class NuggetShelf:
         from nuggets.maintenance.vault import Vault
 
         return Vault(self._context, _absolute(folder), report).sync(dry_run=dry_run)
-
-    def _pairing(self, folder: str, passphrase: str | None) -> "Pairing":
-        from nuggets.maintenance.paired_machines import Pairing, open_cipher
-
-        directory = self._transactions.store.directory
-        return Pairing(
-            self._context,
-            folder,
-            stamp=lambda: database_stamp(directory),
-            cipher=lambda: open_cipher(folder, directory, passphrase),
-        )
 
     # --- files that memories name ---------------------------------------------------------
 
