@@ -4,6 +4,7 @@ No symbolic link is followed below the folder, not even of a parent directory, s
 written outside of it. What is not a plain file, or is too large, is refused.
 """
 
+import errno
 import hashlib
 import os
 import stat
@@ -109,7 +110,7 @@ def append_lines(folder: int, name: str, lines: bytes, most: int) -> None:
     try:
         size = os.fstat(descriptor).st_size
         if size > most:
-            raise ValueError("it is too large")
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
         if size and os.pread(descriptor, 1, size - 1) != b"\n":
             lines = b"\n" + lines
         write_all(descriptor, lines)

@@ -277,9 +277,7 @@ class Pairing:
                     append_lines(folder, name, lines, MOST_BYTES)
                     changes = (*log.changes, *new)
                     self._logs[machine] = log._replace(content=log.content + lines, changes=changes)
-        except (OSError, ValueError) as problem:
-            if not isinstance(problem, OSError):
-                problem = OSError(0, str(problem))
+        except OSError as problem:
             raise unwritable(os.path.join(self._folder, name), problem) from problem
 
     def _encode(self, changes: Iterable[Change]) -> bytes:
