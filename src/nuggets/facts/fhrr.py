@@ -6,6 +6,7 @@ counter, so draw n follows from n alone: any part of a stream is one array expre
 earlier draws.
 """
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nuggets.named_tuple import NamedTuple
@@ -72,8 +73,6 @@ def phasors(seed: int, count: int, dims: int, first: int = 0) -> "NDArray[np.com
 TINY = 1e-12  # added to magnitudes, as documented: zero has a direction
 ROOTS_KEPT = 4  # dimensions whose unit roots are cached: a shelf rarely uses more
 
-_roots: "dict[int, NDArray[np.complex64]]" = {}
-
 
 def bind(a: "Vectors", b: "Vectors") -> "Vectors":
     """Phases add."""
@@ -99,20 +98,16 @@ def similarity(a: "Vectors", b: "Vectors") -> float:
     return float(np.vdot(b, a).real) / lengths if lengths else 0.0
 
 
+@lru_cache(ROOTS_KEPT)
 def roots(dims: int) -> "NDArray[np.complex64]":
     """e^{2πi·d/dims} for every d: role key 1; all other role keys are powers of it."""
     import numpy as np
 
-    if dims not in _roots:
-        while len(_roots) >= ROOTS_KEPT:
-            _roots.pop(next(iter(_roots)), None)
-        angle = np.arange(dims) * (2 * np.pi / dims)
-        circle = np.empty(dims, np.complex64)
-        np.cos(angle, out=circle.real, casting="same_kind")
-        np.sin(angle, out=circle.imag, casting="same_kind")
-        circle.flags.writeable = False
-        _roots[dims] = circle
-    return _roots[dims]
+    angle = np.arange(dims) * (2 * np.pi / dims)
+    circle = np.empty(dims, np.complex64)
+    circle.real, circle.imag = np.cos(angle), np.sin(angle)
+    circle.flags.writeable = False
+    return circle
 
 
 def role(position: int, dims: int) -> "NDArray[np.complex64]":
@@ -165,19 +160,8 @@ def orthogonalize(
         weights = (reals @ reals.T if gram is None else gram) * np.float32(-step / keys.shape[1])
         np.fill_diagonal(weights, 1)
         keys, gram = (weights @ reals).view(np.complex64), None
-        _project(keys)
+        keys *= np.reciprocal(np.abs(keys) + np.float32(TINY))  # back to the unit circle
     return keys
-
-
-def _project(rows: "NDArray[np.complex64]") -> None:
-    """Project to the unit circle, row by row: one row fits the processor's cache."""
-    import numpy as np
-
-    for row in rows:
-        size = np.abs(row)
-        size += np.float32(TINY)
-        np.reciprocal(size, out=size)
-        row *= size.astype(np.complex64)
 
 
 # --- confidence and margin ------------------------------------------------------------------------
