@@ -1,10 +1,12 @@
 """Phase-vector algebra: seeded unit phasors; binding, superposing, comparing, sharpening and
 orthogonalising them; and how sure a comparison is. Knows no note.
 
-The same text gives the same vectors everywhere. The state of Mulberry32 is a counter, so draw n
-follows from n alone: any block of a stream is one array expression, and needs no earlier draws.
+The same text gives the same vectors everywhere, rounding aside. The state of Mulberry32 is a
+counter, so draw n follows from n alone: any part of a stream is one array expression, and needs no
+earlier draws.
 """
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nuggets.named_tuple import NamedTuple
@@ -20,12 +22,6 @@ if TYPE_CHECKING:
 
 INCREMENT = 0x6D2B79F5  # Mulberry32's step from draw to draw
 WORD = 0xFFFFFFFF
-
-BLOCK = 1 << 14  # draws computed at once: the temporaries fit the processor's cache
-TURN_BITS = 12  # a draw's angle is looked up as 12 coarse and 12 fine bits
-STEPS = 1 << TURN_BITS
-
-_turns: "list[NDArray[np.complex64]]" = []
 
 
 def seed_from_text(text: str) -> int:
@@ -44,13 +40,6 @@ def mulberry32(seed: int, first: int, count: int) -> "NDArray[np.uint32]":
     state = np.arange(1, count + 1, dtype=u32)
     state *= u32(INCREMENT)
     state += u32((seed + first * INCREMENT) & WORD)
-    return _mix(state)
-
-
-def _mix(state: "NDArray[np.uint32]") -> "NDArray[np.uint32]":
-    import numpy as np
-
-    u32 = np.uint32
     spare = state >> u32(15)
     spare ^= state
     state |= u32(1)
@@ -67,36 +56,15 @@ def _mix(state: "NDArray[np.uint32]") -> "NDArray[np.uint32]":
 
 
 def phasors(seed: int, count: int, dims: int, first: int = 0) -> "NDArray[np.complex64]":
-    """Rows `first` to `first + count` of e^{2πi·draw}, all of one stream, row after row.
-
-    Two small tables instead of sine and cosine: several times faster where NumPy has no
-    vectorised ones, and within 3e-7 of them.
-    """
+    """Rows `first` to `first + count` of e^{2πi·draw}, all of one stream, row after row."""
     import numpy as np
 
-    rows = np.empty((count, dims), np.complex64)
-    flat = rows.reshape(-1)
-    coarse, fine = _tables()
-    for start in range(0, count * dims, BLOCK):
-        part = flat[start : start + BLOCK]
-        draw = mulberry32(seed, first * dims + start, part.size)
-        np.take(coarse, draw >> np.uint32(32 - TURN_BITS), out=part, mode="clip")
-        draw >>= np.uint32(32 - 2 * TURN_BITS)
-        draw &= np.uint32(STEPS - 1)
-        part *= np.take(fine, draw, mode="clip")
-    return rows
-
-
-def _tables() -> "list[NDArray[np.complex64]]":
-    import numpy as np
-
-    if not _turns:
-        step = 2 * np.pi / STEPS
-        steps = np.arange(STEPS)
-        middle = (steps + 0.5) / STEPS  # the remaining bits are taken as half a step
-        _turns[:] = [np.exp(1j * step * steps), np.exp(1j * step * middle)]
-        _turns[:] = [table.astype(np.complex64) for table in _turns]
-    return _turns
+    draws = mulberry32(seed, first * dims, count * dims)
+    angles = draws.view(np.int32).astype(np.float32)  # from -π to π: more exact than to 2π
+    angles *= np.float32(2 * np.pi / 2**32)
+    rows = np.empty(count * dims, np.complex64)
+    rows.real, rows.imag = np.cos(angles), np.sin(angles)
+    return rows.reshape(count, dims)
 
 
 # --- algebra --------------------------------------------------------------------------------------
@@ -104,8 +72,6 @@ def _tables() -> "list[NDArray[np.complex64]]":
 
 TINY = 1e-12  # added to magnitudes, as documented: zero has a direction
 ROOTS_KEPT = 4  # dimensions whose unit roots are cached: a shelf rarely uses more
-
-_roots: "dict[int, NDArray[np.complex64]]" = {}
 
 
 def bind(a: "Vectors", b: "Vectors") -> "Vectors":
@@ -132,20 +98,16 @@ def similarity(a: "Vectors", b: "Vectors") -> float:
     return float(np.vdot(b, a).real) / lengths if lengths else 0.0
 
 
+@lru_cache(ROOTS_KEPT)
 def roots(dims: int) -> "NDArray[np.complex64]":
     """e^{2πi·d/dims} for every d: role key 1; all other role keys are powers of it."""
     import numpy as np
 
-    if dims not in _roots:
-        while len(_roots) >= ROOTS_KEPT:
-            _roots.pop(next(iter(_roots)), None)
-        angle = np.arange(dims) * (2 * np.pi / dims)
-        circle = np.empty(dims, np.complex64)
-        np.cos(angle, out=circle.real, casting="same_kind")
-        np.sin(angle, out=circle.imag, casting="same_kind")
-        circle.flags.writeable = False
-        _roots[dims] = circle
-    return _roots[dims]
+    angle = np.arange(dims) * (2 * np.pi / dims)
+    circle = np.empty(dims, np.complex64)
+    circle.real, circle.imag = np.cos(angle), np.sin(angle)
+    circle.flags.writeable = False
+    return circle
 
 
 def role(position: int, dims: int) -> "NDArray[np.complex64]":
@@ -198,19 +160,8 @@ def orthogonalize(
         weights = (reals @ reals.T if gram is None else gram) * np.float32(-step / keys.shape[1])
         np.fill_diagonal(weights, 1)
         keys, gram = (weights @ reals).view(np.complex64), None
-        _project(keys)
+        keys *= np.reciprocal(np.abs(keys) + np.float32(TINY))  # back to the unit circle
     return keys
-
-
-def _project(rows: "NDArray[np.complex64]") -> None:
-    """Project to the unit circle, row by row: one row fits the processor's cache."""
-    import numpy as np
-
-    for row in rows:
-        size = np.abs(row)
-        size += np.float32(TINY)
-        np.reciprocal(size, out=size)
-        row *= size.astype(np.complex64)
 
 
 # --- confidence and margin ------------------------------------------------------------------------

@@ -145,7 +145,7 @@ class LimitedConnection(H11Protocol):
 # --- serving --------------------------------------------------------------------------------------
 
 
-MCP_SESSIONS = 1000  # open at once; an idle one is closed after half an hour
+MCP_SESSIONS = 1000  # open at once: ours; an idle one is closed after half an hour
 MEMBER_SESSIONS = 50  # of one member: agents at once, and those that ended without a word
 MCP_SESSION = "mcp-session-id"
 TEAM_CALLS = 8  # of tools at once, where members would wait for each other

@@ -42,7 +42,7 @@ from nuggets.shelf import NuggetShelf
 if TYPE_CHECKING:
     from nuggets.stores.sql.store import Store
 
-MOST_NOTICES = 20  # that a process has told, the last ones
+MOST_NOTICES = 20  # that a process has told, the last ones: it bounds the memory
 _DIGITS = 3  # drawn for a call: it makes one note, and an id may be taken
 
 

@@ -35,7 +35,7 @@ from nuggets.stores.sqlite.database import (
     sync_file,
 )
 
-_READER_SECONDS = 5.0  # how long to wait for readers of the database that is replaced
+_READER_SECONDS = 5.0  # for readers of the database that is replaced, who take milliseconds
 RESTORED = "restored"  # the mark that says from which backup
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.5  # between two looks whether someone edited the files
 SMALL_NOTES = 500  # are written in the time that a command takes to start
 SMALL_BYTES = 1_000_000  # of graph.json
-MOST_NOTICES = 20  # that a process remembers, the last ones
+MOST_NOTICES = 20  # that a process remembers, the last ones: it bounds the memory
 _LOCK_SECONDS = 1.0  # that the end of a process waits for a writer; the refresher waits longer
 
 

@@ -205,7 +205,7 @@ def _notes_after(
 
 JUMP_DAYS = 90  # a longer time without a change may be a clock that was set wrong
 DAYS_OF_USE = 7  # on so many days after it there were changes: then it was a pause
-TEXTS_KEPT = 100  # earlier texts of one note, of commits that were deleted
+TEXTS_KEPT = 100  # earlier texts of one note, of deleted commits: ours, so that it stays small
 _BEYOND_ALL = 1 << 62  # a revision that no shelf reaches
 
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from nuggets.domain.records import Defect
     from nuggets.stores.exports.edits import DecideEdit
 
-WRITER_SECONDS = 1.0  # how long exports wait for a thread that writes
-READER_SECONDS = 1.0  # how long an erasure waits for readers of an older state
+WRITER_SECONDS = 1.0  # that exports wait for a thread that writes, which takes milliseconds
+READER_SECONDS = 1.0  # that an erasure waits for readers of an older state: the same
 DATABASE = "nuggets.db"
 
 
