@@ -246,7 +246,7 @@ def steps(place: str, operation: Operation) -> list[object]:
     state = state_of(store)
     seen = [told(state)]
     with store.reading():
-        for commit in store.commits(begin, newest_first=True):
+        for commit in store.history.commits(begin, newest_first=True):
             state.apply(commit.before)
             seen.append(told(state))
     store.close()

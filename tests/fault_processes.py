@@ -126,7 +126,7 @@ def problems_in(directory: str, *, access_times: bool = True, is_pruned: bool = 
 
     store = open_directory(directory)
     with store.reading():
-        revisions = [commit.revision for commit in store.commits()]
+        revisions = [commit.revision for commit in store.history.commits()]
         titles = {note.title for note in store.state.notes.values()}
     store.close()
     first = revisions[0] if revisions and is_pruned else 1

@@ -98,7 +98,7 @@ def revision_of(store: Store) -> int:
 def history_of(store: Store) -> list[str]:
     """What was done, oldest first."""
     with store.reading():
-        return [commit.changes.action for commit in store.commits()]
+        return [commit.changes.action for commit in store.history.commits()]
 
 
 def shape_of(path: str | os.PathLike[str]) -> Any:

@@ -4,6 +4,7 @@ import pytest
 
 from nuggets import NuggetShelf
 from nuggets.errors import InvalidInput, NotFound
+from nuggets.facts.key_table import STRETCH
 
 
 def test_a_remembered_fact_is_recalled_by_its_key(shelf: NuggetShelf) -> None:
@@ -378,3 +379,20 @@ def test_the_oldest_fact_makes_room_also_after_an_undo(shelf: NuggetShelf) -> No
     shelf.remember("n", "d", "v")
 
     assert [fact.title for fact in shelf.facts("n")] == ["b", "c", "d"]
+
+
+def test_more_facts_than_one_stretch_of_places_are_found_and_forgotten(shelf: NuggetShelf) -> None:
+    """Their postings lie in several rows; the last facts are appended to one of them."""
+    with shelf.batch():
+        for number in range(2 * STRETCH):
+            shelf.remember("ports", f"port of service {number}", f"{number}")
+    for number in range(2 * STRETCH, 2 * STRETCH + 3):
+        shelf.remember("ports", f"port of service {number}", f"{number}")
+    for number in (0, STRETCH, 2 * STRETCH + 1):
+        shelf.forget("ports", f"port of service {number}")
+
+    asked = (1, STRETCH + 1, 2 * STRETCH, 2 * STRETCH + 2)
+    assert [shelf.recall(f"service {number} port").answer for number in asked] == list(
+        map(str, asked)
+    )
+    assert not shelf.checkup()

@@ -251,6 +251,6 @@ def test_every_write_says_what_it_was_and_who_did_it() -> None:
 
     shelf.remember("n", "k", "w")
 
-    [commit] = store.commits(since=1)
+    [commit] = store.history.commits(since=1)
     written = commit.changes
     assert (written.action, written.client) == ("remember", "test")

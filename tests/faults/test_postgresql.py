@@ -35,7 +35,7 @@ def kept_keys(url: str) -> set[str]:
 
 def problems_in(url: str) -> list[str]:
     with closing(PostgresqlStore(DatabaseUrl(url), KINDS)) as store, store.reading():
-        revisions = [commit.revision for commit in store.commits()]
+        revisions = [commit.revision for commit in store.history.commits()]
         titles = {note.title for note in store.state.notes.values()}
         names = [kind.name for kind in KINDS if not kind.optional]
         complaints = [fault for name in names for fault in store.indexes[name].check()]

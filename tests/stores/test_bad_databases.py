@@ -315,7 +315,7 @@ def test_a_commit_from_the_future_neither_dates_nor_outlives_later_ones(tmp_path
     store.refresh_exports()
     store.prune_history("2033-01-01T00:00:00.000Z")
 
-    assert [commit.at[:4] for commit in store.commits()] == ["2033", "2034"]
+    assert [commit.at[:4] for commit in store.history.commits()] == ["2033", "2034"]
 
 
 def test_a_commit_with_an_old_date_takes_no_newer_history_with_it(tmp_path: Path) -> None:
@@ -325,7 +325,7 @@ def test_a_commit_with_an_old_date_takes_no_newer_history_with_it(tmp_path: Path
     store.refresh_exports()
     store.prune_history("2033-01-01T00:00:00.000Z")
 
-    assert [commit.at[:4] for commit in store.commits()] == ["2034", "2027", "2034"]
+    assert [commit.at[:4] for commit in store.history.commits()] == ["2034", "2027", "2034"]
 
 
 def test_a_page_that_is_damaged_while_it_is_read_is_an_error_in_words(tmp_path: Path) -> None:

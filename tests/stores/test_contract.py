@@ -53,7 +53,7 @@ def commits_of(
     store: Store, since: int = 0, note: str | None = None, *, newest_first: bool = False
 ) -> list[Commit]:
     with store.reading():
-        return list(store.commits(since, note, newest_first=newest_first))
+        return list(store.history.commits(since, note, newest_first=newest_first))
 
 
 def hits_of(store: Store, number: int) -> int:
@@ -425,11 +425,11 @@ def test_each_hit_is_kept_with_its_session_time_and_kind(store: Store) -> None:
     answered = Touch(note(1).id, "s2", NOW, "answered")
     store.touch([opened, answered, Touch(note(1).id, "s2", NOW, "opened")])
 
-    assert list(store.hits()) == [opened, answered]
+    assert list(store.history.hits()) == [opened, answered]
 
     put(store, note(2))
 
-    assert list(store.hits()) == [opened, answered]
+    assert list(store.history.hits()) == [opened, answered]
     assert commits_of(store)[1].changes.touches == (opened, answered)
 
 

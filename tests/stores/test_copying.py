@@ -63,7 +63,7 @@ def is_same(source: Store, target: Store) -> bool:
             for fault in target.indexes[kind.name].check()
         ]
     with source.reading(), target.reading():
-        histories = [list(store.commits()) for store in (source, target)]
+        histories = [list(store.history.commits()) for store in (source, target)]
     return (
         list(states[0].notes.items()) == list(states[1].notes.items())
         and (states[0].nuggets, states[0].marks) == (states[1].nuggets, states[1].marks)

@@ -65,7 +65,7 @@ def test_revisions_and_what_else_they_say_are_kept(tmp_path: Path) -> None:
     store.erase(["gone before"])
     erase(store, "secret")
     with store.reading():
-        commits = list(store.commits())
+        commits = list(store.history.commits())
 
     assert [commit.revision for commit in commits] == [1, 2, 3]
     assert commits[1].before.put == (note(2, content="older"),)
@@ -189,7 +189,7 @@ def test_a_store_in_memory_forgets_as_well(tmp_path: Path) -> None:
     put(store, note(1, content=SECRET), note(2))
     erase(store, note(1).id)
     with store.reading():
-        told = str(list(store.commits()))
+        told = str(list(store.history.commits()))
 
     assert SECRET not in told
     assert (store.unfinished_erasure, revision_of(store)) == ("", 2)

@@ -267,7 +267,7 @@ def test_a_refresh_in_the_background_is_no_edit(
     put(other, note(5))
 
     assert contents(living).keys() == {f"key {n}" for n in range(1, 6)}
-    assert "external edit" not in {c.changes.action for c in living.commits()}
+    assert "external edit" not in {c.changes.action for c in living.history.commits()}
     living.close()
     assert exports_agree(tmp_path)
 

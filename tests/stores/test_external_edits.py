@@ -131,7 +131,7 @@ def test_an_edit_is_a_commit_that_can_be_taken_back(store: SqliteStore, tmp_path
     edit_nugget(tmp_path, set_value(0, "by hand"))
     state_of(store)
     with store.reading():
-        *_, last = store.commits()
+        *_, last = store.history.commits()
 
     assert (last.changes.action, last.changes.client) == ("external edit", "file")
     assert [n.content for n in last.before.put] == ["value 1"]

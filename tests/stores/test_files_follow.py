@@ -13,6 +13,7 @@ import pytest
 from command_line import Nuggets, run_process
 from fault_processes import kill_all, refreshers
 from nuggets import NuggetShelf
+from nuggets.domain.records import Changes
 from nuggets.operations.transactions import KINDS
 from nuggets.stores import exports
 from nuggets.stores.exports import refresher
@@ -190,3 +191,42 @@ def register(directory: Path, rows: Sequence[Sequence[object]] = ()) -> list[Seq
         sql = "INSERT OR REPLACE INTO exports VALUES (?, ?, ?, ?, ?, ?, ?)"
         database.executemany(sql, rows)
         return database.execute("SELECT * FROM exports").fetchall()
+
+
+def test_a_refresher_is_looked_for_no_more_often_than_one_listens(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is at work listens for that long after it has let its lock go."""
+    now = 1000.0
+    asked: list[float] = []
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+
+    def is_wanted() -> bool:
+        asked.append(now)
+        return False
+
+    def look() -> None:
+        refresher.start(str(directory), is_wanted)
+
+    (directory / "graph").mkdir(parents=True)
+    with (directory / "graph" / "refresher.lock").open("w") as at_work:
+        fcntl.flock(at_work, fcntl.LOCK_EX)
+        look()
+    now += refresher.QUIET_SECONDS / 2
+    look()
+    assert not asked
+
+    now += refresher.QUIET_SECONDS
+    look()
+    assert asked == [now]
+
+
+def test_what_is_written_while_a_refresher_listens_is_followed(directory: Path) -> None:
+    with closing(SqliteStore(str(directory), KINDS, lambda *edit: (Changes(), 0))) as store:
+        put(store, *(note(number) for number in range(exports.SMALL_NOTES + 1)))
+        for number in range(3):
+            put(store, note(9000 + number))
+            time.sleep(refresher.QUIET_SECONDS / 2)
+    wait_for_refresher(directory)
+
+    assert exports_agree(directory)

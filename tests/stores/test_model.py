@@ -208,7 +208,7 @@ class TwoHandles(RuleBasedStateMachine):
         state = state_of(store)
         with store.reading():
             assert store.position[0] == len(self.model.past)
-            for commit in store.commits(newest_first=True):
+            for commit in store.history.commits(newest_first=True):
                 state.apply(commit.before)
                 expected = self.model.past[commit.revision - 1]
 

@@ -95,7 +95,7 @@ def test_many_rows_at_once_are_the_same_as_few(store: PostgresqlStore) -> None:
     with store.reading():
         assert list(store.state.notes.values()) == notes
         assert [kind.name for kind in KINDS if _complaints(store, kind)] == []
-        assert next(store.commits()).changes.put == tuple(notes)
+        assert next(store.history.commits()).changes.put == tuple(notes)
 
 
 def _complaints(store: PostgresqlStore, kind: IndexKind) -> list[str]:
@@ -124,7 +124,7 @@ def test_a_clock_that_goes_back_dates_no_commit_before_the_last(postgresql_url: 
     store.write(Changes(put=(note(2),)))
 
     with closing(store), store.reading():
-        first, second = store.commits()
+        first, second = store.history.commits()
         assert first.at < second.at
 
 
@@ -135,8 +135,8 @@ def test_old_history_is_pruned_and_facts_keep_what_they_were(store: PostgresqlSt
     store.prune_history("9999-01-01T00:00:00.000Z")
 
     with store.reading():
-        assert [commit.revision for commit in store.commits()] == [3]
-        assert len(list(store.earlier_images(note(1).id))) == 2
+        assert [commit.revision for commit in store.history.commits()] == [3]
+        assert len(list(store.history.earlier_images(note(1).id))) == 2
     assert contents(store) == {"key 1": "newest", "key 2": "value 2"}
 
 

@@ -112,7 +112,7 @@ def test_what_is_read_belongs_to_one_revision_though_others_write(tmp_path: Path
 
         assert store.position[0] == 1
         assert [n.content for n in store.state.notes.values()] == ["value 1"]
-        assert [commit.revision for commit in store.commits()] == [1]
+        assert [commit.revision for commit in store.history.commits()] == [1]
     assert contents(store) == {"key 1": "newer", "key 2": "value 2"}
 
 
@@ -363,7 +363,7 @@ def test_a_recall_that_waits_keeps_its_kind(tmp_path: Path) -> None:
         store.touch([answered])
     put(store, note(2))
 
-    assert list(store.hits()) == [answered]
+    assert list(store.history.hits()) == [answered]
 
 
 def test_a_session_that_cannot_be_written_is_not_counted(tmp_path: Path) -> None:

@@ -157,7 +157,8 @@ class KeyTable:
         kept = [(*row, postings) for row, postings in changed.items() if postings]
         dropped = [row for row, postings in changed.items() if not postings]
         self._database.executemany(PUT_POSTINGS, kept)
-        self._database.executemany(DROP_POSTINGS, dropped)
+        if dropped:
+            self._database.executemany(DROP_POSTINGS, dropped)
 
     def _stored_postings(self, rows: Iterable[PostingsRow]) -> dict[PostingsRow, bytes]:
         """What these rows hold, in one statement for each place where words lie."""

@@ -35,14 +35,14 @@ class History:
         with self._transactions.reading():
             if note is not None:
                 note_id = self.find_id(note, None)
-                commits = store.commits(since, note_id, newest_first=True)
+                commits = store.history.commits(since, note_id, newest_first=True)
             else:
-                newest_first = store.commits(since, newest_first=True)
+                newest_first = store.history.commits(since, newest_first=True)
                 commits = (commit for commit in newest_first if not undo.is_quiet(commit))
             return list(islice(commits, limit))
 
     def find_commit(self, revision: int) -> Commit:
-        for commit in self._transactions.store.commits(max(0, revision - 1)):
+        for commit in self._transactions.store.history.commits(max(0, revision - 1)):
             if commit.revision == revision:
                 return commit
             break
@@ -57,7 +57,9 @@ class History:
             waiting = [self._id_with_history(name, nugget)]
             for note_id in waiting:  # grows while it is gone through
                 current = view.state.notes.get(note_id)
-                versions += versions_of(self._transactions.store.earlier_images(note_id), current)
+                versions += versions_of(
+                    self._transactions.store.history.earlier_images(note_id), current
+                )
                 superseded = current.supersedes if current is not None else ()
                 waiting += (old for old in superseded if old not in waiting)
             return sorted(versions, key=lambda version: version.valid_from)
@@ -70,7 +72,7 @@ class History:
         try:
             return argument_checks.resolve(notes, name, nugget, project=self._context.project).id
         except NotFound:
-            if any(True for _ in self._transactions.store.commits(note=name)):
+            if any(True for _ in self._transactions.store.history.commits(note=name)):
                 return name
             raise
 
@@ -80,7 +82,7 @@ class History:
         try:
             return self.find_id(name, nugget)
         except NotFound:
-            for commit in self._transactions.store.commits(newest_first=True):
+            for commit in self._transactions.store.history.commits(newest_first=True):
                 for note in commit.before.put:
                     is_called_so = fold_case(note.title) == fold_case(name)
                     is_meant = is_called_so and nugget in (None, note.nugget_name)
@@ -98,7 +100,7 @@ class History:
         return list(
             dict.fromkeys(
                 note.id
-                for commit in self._transactions.store.commits(0)
+                for commit in self._transactions.store.history.commits(0)
                 for note in commit.changes.put
                 if note.kind == "fact" and note.id not in notes and identity_of(note) in wanted
             )
@@ -111,7 +113,7 @@ class History:
 
         def decide() -> Decision[Commit]:
             commit = self.last_to_undo() if revision is None else self.find_commit(revision)
-            since = self._transactions.store.commits(commit.revision)
+            since = self._transactions.store.history.commits(commit.revision)
             return undo.revert(self._transactions.state, commit, since)
 
         if dry_run:
@@ -130,7 +132,7 @@ class History:
                 "the last change is not saved yet: save_all (or end the batch) "
                 "before you undo it, or name the revision to take back"
             )
-        newest_first = self._transactions.store.commits(newest_first=True)
+        newest_first = self._transactions.store.history.commits(newest_first=True)
         return undo.last_change_of(newest_first, self._context.client, self._context.project)
 
     def find_undoable(self, revisions: Iterable[int]) -> set[int]:
@@ -148,7 +150,7 @@ class History:
     def recorded_past(self) -> ShelfPast:
         """When people changed, dropped and imported notes, as far as the history reaches."""
         with self._transactions.reading():
-            return undo.recorded_past(self._transactions.store.commits(0))
+            return undo.recorded_past(self._transactions.store.history.commits(0))
 
     def as_other(self) -> OtherShelf:
         """Everything on a shelf, with its past."""

@@ -215,7 +215,7 @@ class Pairing:
 
     def _is_in_history(self, state: State, note_id: str) -> bool:
         """Was a note here that is not purged here?"""
-        commits = self._transactions.store.commits(note=note_id)
+        commits = self._transactions.store.history.commits(note=note_id)
         return not is_purged(state.marks, note_id) and any(True for _ in commits)
 
     # --- the folder -------------------------------------------------------------------------

@@ -178,7 +178,7 @@ class Purge:
         past_versions = [
             note
             for note_id in dict.fromkeys(ids)
-            for commit in self._transactions.store.commits(note=note_id)
+            for commit in self._transactions.store.history.commits(note=note_id)
             for note in (*commit.before.put, *commit.changes.put)
             if note.id == note_id
         ]
@@ -209,7 +209,9 @@ class Purge:
         """Other notes that hooks wrote about conversations and that may quote these memories, also
         those that were dropped since."""
         dropped = (
-            note for commit in self._transactions.store.commits() for note in commit.before.put
+            note
+            for commit in self._transactions.store.history.commits()
+            for note in commit.before.put
         )
         notes = (*dropped, *self._transactions.state.notes.values())
         found = {note.id: note for note in notes if _may_quote(note, versions)}

@@ -251,7 +251,7 @@ class Vault:
 
     def _note_then(self, note: str) -> MemoryNote | None:
         """The note as it was when its file was written."""
-        images = self._transactions.store.earlier_images(note)
+        images = self._transactions.store.history.earlier_images(note)
         return note_at(images, self._transactions.state.notes.get(note), self._left_at)
 
     def _checked_shape(self, shape: Json, note: MemoryNote | None) -> Json:

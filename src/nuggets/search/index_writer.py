@@ -230,7 +230,7 @@ class PostingsWriter:
 
     def _remove_recent(self, removed: "dict[int, Collection[int]]") -> set[int]:
         """Delete the documents that the small table has, from the argument too; their keys."""
-        if not self.recent:
+        if not self.recent or not removed:
             return set()
         recent = [
             doc

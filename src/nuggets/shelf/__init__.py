@@ -854,7 +854,7 @@ class NuggetShelf:
         """
         check_whole(since, "a revision")
         with self._transactions.reading():
-            return list(islice(self._transactions.store.commits(since), most))
+            return list(islice(self._transactions.store.history.commits(since), most))
 
     def commit_summaries(self, since: int = 0, most: int | None = None) -> Sequence[CommitSummary]:
         """The commits after a revision without their notes, which is far less work.
@@ -864,7 +864,7 @@ class NuggetShelf:
         check_whole(since, "a revision")
         with self._transactions.reading():
             first = since if most is None else max(since, self.revision - most)
-            return list(self._transactions.store.commit_summaries(first))
+            return list(self._transactions.store.history.summaries(first))
 
     def history(self, note: str | None = None, limit: int = 20, since: int = 0) -> Sequence[Commit]:
         """The commits after a revision, newest first: all that changed something, or one note."""
@@ -886,7 +886,7 @@ class NuggetShelf:
     def note_at(self, note_id: str, moment: str) -> MemoryNote | None:
         """A note as it was at a time, as far as the history reaches; None if there was none."""
         with self._transactions.reading() as view:
-            images = self._transactions.store.earlier_images(note_id)
+            images = self._transactions.store.history.earlier_images(note_id)
             return note_at(images, view.state.notes.get(note_id), moment)
 
     def commit(self, revision: int) -> Commit:
@@ -901,7 +901,7 @@ class NuggetShelf:
 
         check_whole(since, "a revision")
         with self._transactions.reading():
-            commits = self._transactions.store.commits(since, newest_first=True)
+            commits = self._transactions.store.history.commits(since, newest_first=True)
             return list(changes_in_effect(commits))
 
     def undoable(self, revisions: Iterable[int]) -> set[int]:
@@ -1638,7 +1638,7 @@ class NuggetShelf:
         def decide(d: "OperationChanges") -> "Decision[str]":
             state = self._transactions.state
             if not permissions.is_team(state.marks):
-                commits = self._transactions.store.commits()
+                commits = self._transactions.store.history.commits()
                 past = (n for commit in commits for n in (*commit.before.put, *commit.changes.put))
                 permissions.refuse_private_past(chain(state.notes.values(), past))
             changes = permissions.add_member(

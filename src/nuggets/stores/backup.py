@@ -30,7 +30,7 @@ from nuggets.named_tuple import NamedTuple
 from nuggets.stores.doctor.database_defects import build_indexes
 from nuggets.stores.exports.register import documented_files
 from nuggets.stores.sql import schema
-from nuggets.stores.sql.history import commits, drop_and_erase
+from nuggets.stores.sql.history import History, drop_and_erase
 from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import (
@@ -232,7 +232,7 @@ def _erase_from_backup(
 
 def _all_versions(database: Database) -> Iterator[MemoryNote]:
     yield from SqlState(lambda: database).notes.values()
-    for commit in commits(database, 0):
+    for commit in History(database).commits():
         yield from commit.before.put
 
 

@@ -226,7 +226,7 @@ class RecallFile:
         the commit."""
         content = b"" if self.is_empty() else read_if_plain(self._path)
         self._bytes_read = len(content)
-        return list(_read_touches(content))
+        return list(_read_touches(content)) if content else []
 
     def forget_read(self) -> None:
         """Delete what was read."""

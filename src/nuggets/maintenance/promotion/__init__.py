@@ -83,7 +83,9 @@ class MemoryFiles:
             after = load_state(view.state)  # all notes, because each gets an explanation
             after.apply(decided.changes)
             plan = self._merge(text, after.notes, after, path, project, decided.written)
-            hits = {(hit.note_id, hit.session): hit for hit in self._transactions.store.hits()}
+            hits = {
+                (hit.note_id, hit.session): hit for hit in self._transactions.store.history.hits()
+            }
         explanations = [
             why._replace(sessions=counted_sessions(after.notes[why.note_id], hits))
             if why.note_id in after.notes
@@ -216,7 +218,7 @@ class MemoryFiles:
 
     def _earlier_versions(self, note_id: str) -> list[MemoryNote]:
         """What a note was before, as far as the history reaches."""
-        images = self._transactions.store.earlier_images(note_id)
+        images = self._transactions.store.history.earlier_images(note_id)
         return [image.note for image in images if image.note is not None]
 
     def problems(self) -> dict[str, str]:

@@ -39,7 +39,7 @@ from nuggets.stores.exports.write import (
     read_current,
     read_exported_revision,
 )
-from nuggets.stores.sql.history import commits
+from nuggets.stores.sql.history import History
 
 if TYPE_CHECKING:
     from nuggets.stores.sqlite.database import Database
@@ -339,7 +339,7 @@ class EditImport:
         """What an export showed: all commits since then are taken back, and all recalls."""
         database, copy = self._database, load_state(state)
         changed: dict[str, int] = {}  # by note: the first commit since then that changed it
-        for commit in commits(database, exported.revision, newest_first=True):
+        for commit in History(database).commits(exported.revision, newest_first=True):
             copy.apply(commit.before)
             ids = (*commit.changes.drop, *(note.id for note in commit.changes.put))
             changed.update(dict.fromkeys(ids, commit.revision))

@@ -34,169 +34,156 @@ if TYPE_CHECKING:
     from nuggets.stores.sql.schema import Database
 
 
-def _image(note_id: str, record: str, damage: Damage | None) -> MemoryNote | None:
-    """The note of a record; None if it is damaged and that is to be noted."""
-    return read_record(damage, note_id, None, note_of, note_id, record)
+class History:
+    """The commits of a database that are still kept."""
 
+    def __init__(self, database: Database, damage: Damage | None = None) -> None:
+        """`damage`: where to note records that cannot be read, which are left out then; without it
+        they are errors."""
+        self._database = database
+        self._damage = damage
 
-def _rest(revision: int, text: str, damage: Damage | None) -> Rest:
-    return read_record(damage, f"revision {revision}", NOTHING_ELSE, Rest.from_json, text)
+    def commits(
+        self, since: int = 0, note: str | None = None, *, newest_first: bool = False
+    ) -> Iterator[Commit]:
+        """The commits after a revision, or those of them that changed a note."""
+        of_note = " AND revision IN (SELECT revision FROM changes WHERE note = ?)" if note else ""
+        sql = (
+            "SELECT revision, at, action, client, rest FROM commits WHERE revision > ?"
+            f"{of_note} ORDER BY revision {'DESC' if newest_first else 'ASC'}"
+        )
+        rows = self._database.execute(sql, (since, note) if note else (since,)).fetchall()
+        yield from (self._commit(*row) for row in rows)
 
+    def summaries(self, since: int = 0) -> Iterator[CommitSummary]:
+        """The commits after a revision without their notes, which are most of the work; oldest
+        first."""
+        touches: dict[int, list[Touch]] = {}
+        rows = self._database.execute(
+            "SELECT revision, note, session, at, kind FROM touches WHERE revision > ?"
+            " ORDER BY number",
+            (since,),
+        )
+        for revision, *touch in rows:
+            touches.setdefault(revision, []).append(Touch(*touch))
+        rows = self._database.execute(
+            "SELECT revision, at, action, client, rest,"
+            " (SELECT count(*) FROM changes WHERE changes.revision = commits.revision)"
+            " FROM commits WHERE revision > ? ORDER BY revision",
+            (since,),
+        )
+        for revision, at, action, client, text, notes in rows.fetchall():
+            rest = self._rest(revision, text)
+            yield CommitSummary(
+                revision,
+                at,
+                action,
+                client,
+                notes,
+                bool(rest.put_nuggets or rest.drop_nuggets),
+                tuple(touches.get(revision, ())),
+            )
 
-def commits(
-    database: Database,
-    since: int,
-    note: str | None = None,
-    *,
-    newest_first: bool = False,
-    damage: Damage | None = None,
-) -> Iterator[Commit]:
-    """The commits after a revision, or those of them that changed a note.
+    def earlier_images(self, note: str) -> Iterator[EarlierImage]:
+        """A note before each of its changes, oldest first. Of commits that are no longer kept only
+        those that changed its text, and only if the note still exists."""
+        rows = self._database.execute(
+            "SELECT until, record FROM superseded WHERE note = ? ORDER BY number", (note,)
+        ).fetchall()
+        rows += self._database.execute(
+            "SELECT k.at, c.before FROM changes c JOIN commits k ON k.revision = c.revision"
+            " WHERE c.note = ? ORDER BY c.revision",
+            (note,),
+        ).fetchall()
+        for until, record in rows:
+            image = None if record is None else self._image(note, record)
+            if record is None or image is not None:
+                yield EarlierImage(image, until)
 
-    `damage`: where to note records that cannot be read, which are left out then; without it they
-    are errors.
-    """
-    of_note = " AND revision IN (SELECT revision FROM changes WHERE note = ?)" if note else ""
-    sql = (
-        "SELECT revision, at, action, client, rest FROM commits WHERE revision > ?"
-        f"{of_note} ORDER BY revision {'DESC' if newest_first else 'ASC'}"
-    )
-    rows = database.execute(sql, (since, note) if note else (since,)).fetchall()
-    yield from (_commit(database, damage, *row) for row in rows)
+    def hits(self) -> Iterator[Touch]:
+        """The hits that are still known, oldest first."""
+        sql = "SELECT note, session, at, kind FROM touches ORDER BY number"
+        return (Touch(*row) for row in self._database.execute(sql).fetchall())
 
+    def _image(self, note_id: str, record: str) -> MemoryNote | None:
+        """The note of a record; None if it is damaged and that is to be noted."""
+        return read_record(self._damage, note_id, None, note_of, note_id, record)
 
-def commit_summaries(
-    database: Database, since: int, damage: Damage | None = None
-) -> Iterator[CommitSummary]:
-    """The commits after a revision without their notes, which are most of the work."""
-    touches: dict[int, list[Touch]] = {}
-    rows = database.execute(
-        "SELECT revision, note, session, at, kind FROM touches WHERE revision > ? ORDER BY number",
-        (since,),
-    )
-    for revision, *touch in rows:
-        touches.setdefault(revision, []).append(Touch(*touch))
-    rows = database.execute(
-        "SELECT revision, at, action, client, rest,"
-        " (SELECT count(*) FROM changes WHERE changes.revision = commits.revision)"
-        " FROM commits WHERE revision > ? ORDER BY revision",
-        (since,),
-    )
-    for revision, at, action, client, rest, notes in rows.fetchall():
-        rest_of_commit = _rest(revision, rest, damage)
-        yield CommitSummary(
+    def _rest(self, revision: int, text: str) -> Rest:
+        name = f"revision {revision}"
+        return read_record(self._damage, name, NOTHING_ELSE, Rest.from_json, text)
+
+    def _commit(self, revision: int, at: str, action: str, client: str, text: str) -> Commit:
+        rest = self._rest(revision, text)
+        put, drop, before, new = self._notes(revision)
+        touches = self._database.execute(
+            "SELECT note, session, at, kind FROM touches WHERE revision = ? ORDER BY number",
+            (revision,),
+        )
+        return Commit(
             revision,
             at,
-            action,
-            client,
-            notes,
-            bool(rest_of_commit.put_nuggets or rest_of_commit.drop_nuggets),
-            tuple(touches.get(revision, ())),
+            Changes(
+                put=tuple(put),
+                drop=tuple(drop),
+                put_nuggets=rest.put_nuggets,
+                drop_nuggets=rest.drop_nuggets,
+                touches=tuple(Touch(*touch) for touch in touches),
+                marks=rest.marks,
+                action=action,
+                client=client,
+            ),
+            Changes(
+                put=tuple(before),
+                drop=tuple(new),
+                put_nuggets=rest.before_nuggets,
+                drop_nuggets=rest.new_nuggets,
+                marks=rest.before_marks,
+            ),
         )
 
+    def _notes(
+        self, revision: int
+    ) -> tuple[list[MemoryNote], list[str], list[MemoryNote], list[str]]:
+        """Notes that the commit put, ids that it dropped, earlier notes, and ids of new notes."""
+        put, drop, before, new = [], [], [], []
+        rows = self._database.execute(
+            "SELECT note, dropped, before, recalls FROM changes WHERE revision = ?"
+            " ORDER BY position",
+            (revision,),
+        ).fetchall()
+        ids = [row[0] for row in rows if not row[1]]
+        left = self._notes_after(revision, ids)
+        for note_id, dropped, earlier, recalls in rows:
+            after = left.get(note_id)
+            if dropped:
+                drop.append(note_id)
+            elif after is not None:
+                put.append(with_recalls(after, recalls))
+            if earlier is not None:
+                image = self._image(note_id, earlier)
+                before += [] if image is None else [image]
+            elif not dropped:
+                new.append(note_id)
+        return put, drop, before, new
 
-def earlier_images(
-    database: Database, note: str, damage: Damage | None = None
-) -> Iterator[EarlierImage]:
-    """A note before each of its changes, oldest first; of deleted commits those of its text."""
-    rows = database.execute(
-        "SELECT until, record FROM superseded WHERE note = ? ORDER BY number", (note,)
-    ).fetchall()
-    rows += database.execute(
-        "SELECT k.at, c.before FROM changes c JOIN commits k ON k.revision = c.revision"
-        " WHERE c.note = ? ORDER BY c.revision",
-        (note,),
-    ).fetchall()
-    for until, record in rows:
-        image = None if record is None else _image(note, record, damage)
-        if record is None or image is not None:
-            yield EarlierImage(image, until)
-
-
-def counted_hits(database: Database) -> Iterator[Touch]:
-    """The hits that the history still has, oldest first."""
-    rows = database.execute("SELECT note, session, at, kind FROM touches ORDER BY number")
-    return (Touch(*row) for row in rows.fetchall())
-
-
-def _commit(
-    database: Database,
-    damage: Damage | None,
-    revision: int,
-    at: str,
-    action: str,
-    client: str,
-    rest: str,
-) -> Commit:
-    rest_of_commit = _rest(revision, rest, damage)
-    put, drop, before, new = _notes(database, revision, damage)
-    touches = database.execute(
-        "SELECT note, session, at, kind FROM touches WHERE revision = ? ORDER BY number",
-        (revision,),
-    )
-    return Commit(
-        revision,
-        at,
-        Changes(
-            put=tuple(put),
-            drop=tuple(drop),
-            put_nuggets=rest_of_commit.put_nuggets,
-            drop_nuggets=rest_of_commit.drop_nuggets,
-            touches=tuple(Touch(*touch) for touch in touches),
-            marks=rest_of_commit.marks,
-            action=action,
-            client=client,
-        ),
-        Changes(
-            put=tuple(before),
-            drop=tuple(new),
-            put_nuggets=rest_of_commit.before_nuggets,
-            drop_nuggets=rest_of_commit.new_nuggets,
-            marks=rest_of_commit.before_marks,
-        ),
-    )
-
-
-def _notes(
-    database: Database, revision: int, damage: Damage | None
-) -> tuple[list[MemoryNote], list[str], list[MemoryNote], list[str]]:
-    """Notes that the commit put, ids that it dropped, earlier notes, and ids of new notes."""
-    put, drop, before, new = [], [], [], []
-    sql = "SELECT note, dropped, before, recalls FROM changes WHERE revision = ? ORDER BY position"
-    rows = database.execute(sql, (revision,)).fetchall()
-    ids = [row[0] for row in rows if not row[1]]
-    left = _notes_after(database, revision, ids, damage)
-    for note_id, dropped, earlier, recalls in rows:
-        after = left.get(note_id)
-        if dropped:
-            drop.append(note_id)
-        elif after is not None:
-            put.append(with_recalls(after, recalls))
-        if earlier is not None:
-            image = _image(note_id, earlier, damage)
-            before += [] if image is None else [image]
-        elif not dropped:
-            new.append(note_id)
-    return put, drop, before, new
-
-
-def _notes_after(
-    database: Database, revision: int, ids: list[str], damage: Damage | None
-) -> dict[str, MemoryNote | None]:
-    """The notes as a commit left them; those that were purged since are left out."""
-    later = database.execute(
-        "SELECT c.note, c.before FROM changes c JOIN"
-        " (SELECT note, min(revision) AS first FROM changes WHERE revision > ? AND note IN"
-        " (SELECT note FROM changes WHERE revision = ?) GROUP BY note) f"
-        " ON f.note = c.note AND f.first = +c.revision",  # by note: a commit may have thousands
-        (revision, revision),
-    )
-    changed = {
-        note_id: None if before is None else _image(note_id, before, damage)
-        for note_id, before in later.fetchall()
-    }
-    now = SqlNotes(lambda: database, damage).many(i for i in ids if i not in changed)
-    return {**changed, **now}
+    def _notes_after(self, revision: int, ids: list[str]) -> dict[str, MemoryNote | None]:
+        """The notes as a commit left them; those that were purged since are left out."""
+        later = self._database.execute(
+            "SELECT c.note, c.before FROM changes c JOIN"
+            " (SELECT note, min(revision) AS first FROM changes WHERE revision > ? AND note IN"
+            " (SELECT note FROM changes WHERE revision = ?) GROUP BY note) f"
+            " ON f.note = c.note AND f.first = +c.revision",  # by note: a commit may have thousands
+            (revision, revision),
+        )
+        changed = {
+            note_id: None if before is None else self._image(note_id, before)
+            for note_id, before in later.fetchall()
+        }
+        now = SqlNotes(lambda: self._database, self._damage).many(
+            i for i in ids if i not in changed
+        )
+        return {**changed, **now}
 
 
 # --- how long it is kept ----------------------------------------------------------------------

@@ -29,13 +29,8 @@ from nuggets.stores.sql.schema import IndexSet, existing_kinds, read_meta, table
 from nuggets.stores.sql.state import Damage, SqlState
 
 if TYPE_CHECKING:
-    from nuggets.domain.records import (
-        Commit,
-        CommitSummary,
-        Defect,
-        EarlierImage,
-        ExportsStatus,
-    )
+    from nuggets.domain.records import Defect, ExportsStatus
+    from nuggets.stores.sql.history import History
     from nuggets.stores.sql.schema import Database, IndexKind
     from nuggets.stores.sql.shelf_copy import Copied
 
@@ -219,26 +214,12 @@ class Store(ABC):
         """The last revision and its time; 0 and "" at the beginning."""
         return self.state.position
 
-    def commits(
-        self, since: int = 0, note: str | None = None, *, newest_first: bool = False
-    ) -> Iterator[Commit]:
-        """The commits after a revision that are still kept, or those that changed a note."""
-        from nuggets.stores.sql.history import commits
+    @property
+    def history(self) -> History:
+        """The commits that are still kept. Read it inside `reading` or `exclusive`."""
+        from nuggets.stores.sql.history import History
 
-        return commits(self._asked(), since, note, newest_first=newest_first, damage=self._damage)
-
-    def commit_summaries(self, since: int = 0) -> Iterator[CommitSummary]:
-        """The commits after a revision that are still kept, without the notes; oldest first."""
-        from nuggets.stores.sql.history import commit_summaries
-
-        return commit_summaries(self._asked(), since, self._damage)
-
-    def earlier_images(self, note: str) -> Iterator[EarlierImage]:
-        """A note before each of its changes, oldest first. Of commits that are no longer kept only
-        those that changed its text, and only if the note still exists."""
-        from nuggets.stores.sql.history import earlier_images
-
-        return earlier_images(self._asked(), note, self._damage)
+        return History(self._asked(), self._damage)
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -251,12 +232,6 @@ class Store(ABC):
             f"{names}. `nuggets doctor --fix` takes them out; `nuggets purge` does so for one, by "
             "its id",
         )
-
-    def hits(self) -> Iterator[Touch]:
-        """The hits that the history still has, oldest first."""
-        from nuggets.stores.sql.history import counted_hits
-
-        return counted_hits(self._asked())
 
     # --- writing ----------------------------------------------------------------------------
 

@@ -419,19 +419,17 @@ def explain_error(problem: sqlite3.Error | UnicodeDecodeError, path: str) -> Sto
             f"another program is holding {where}. Nothing was changed; try again, and if it stays "
             "like this, look which program has the file open"
         )
-    cannot_write = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)
-    full = full_disk(os.path.dirname(where)) if code in cannot_write else ""
-    if full or code == sqlite3.SQLITE_FULL:
-        full = full or "no space left"
-        return StoreError(f"Cannot write {where}: {full} ({NO_SPACE})")
-    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
-        return StoreError(
-            f"Cannot write {where}: {problem} (the file or its directory is read-only; recall "
-            "still works)"
-        )
-    if code == sqlite3.SQLITE_IOERR:
-        return StoreError(f"Cannot write {where}: {problem} ({_after_failure(problem)})")
-    return StoreError(f"{where}: {problem} (nothing was changed; try again)")
+    if code not in _NOT_WRITABLE:
+        return StoreError(f"{where}: {problem} (nothing was changed; try again)")
+    reason, advice = full_disk(os.path.dirname(where)), NO_SPACE
+    if not reason and code == sqlite3.SQLITE_FULL:
+        reason = "no space left"
+    elif not reason:
+        reason = str(problem)
+        advice = "the file or its directory is read-only; recall still works"
+        if code == sqlite3.SQLITE_IOERR:
+            advice = _after_failure(problem)
+    return StoreError(f"Cannot write {where}: {reason} ({advice})")
 
 
 def _after_failure(problem: sqlite3.Error) -> str:
