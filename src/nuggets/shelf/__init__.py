@@ -1340,7 +1340,8 @@ class NuggetShelf:
             notes = view.state.notes
             if self._caller is not None:
                 place = self._caller.place
-                return place and recognize_place(place, view.state.marks, notes.projects)
+                found = place and recognize_place(place, view.state.marks, notes.projects)
+                return found and Recognition(found.location)  # both places are still there
             return recognize_project(folder, view.state.marks, notes.projects, self._url)
 
     def _unrecorded_location(self) -> "Location | None":
