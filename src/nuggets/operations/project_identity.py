@@ -151,9 +151,12 @@ def recognize_project(
     path = current_project(folder)
     if not path:
         return None
-    here = Location(path, path, repository_stamp(path))
+    if is_repository(path):
+        place = Place(Location(path, path, repository_stamp(path)))
+    else:
+        place = Place(Location(path, path), tuple(plain_folders(path)))
     return recognize_place(
-        Place(here, () if is_repository(path) else tuple(plain_folders(path))),
+        place,
         marks,
         owners,
         is_gone=lambda other: not os.path.exists(other),
@@ -220,7 +223,7 @@ def with_evidence(here: Location, shelf_url: str) -> Location:
 def needs_recording(here: Location, marks: Mapping[str, Any]) -> bool:
     """Is something not recorded that would recognize the project elsewhere?"""
     known = location_from_marks(marks, here.path)
-    if known is None or (known.project, known.stamp) != (here.project, repository_stamp(here.path)):
+    if known is None or (known.project, known.stamp) != (here.project, here.stamp):
         return True
     if known.root or not is_repository(here.path):
         return False
