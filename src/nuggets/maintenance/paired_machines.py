@@ -31,6 +31,7 @@ from nuggets.filesystem.atomic_files import (
     unwritable,
     write_private_file,
 )
+from nuggets.filesystem.shelf_location import database_stamp
 from nuggets.filesystem.untrusted_folder import (
     append_lines,
     check_place,
@@ -116,23 +117,14 @@ class _Position(NamedTuple):
 class Pairing:
     """One shared folder."""
 
-    def __init__(
-        self,
-        context: ShelfContext,
-        folder: str,
-        *,
-        stamp: Callable[[], str],
-        cipher: Callable[[], Cipher],
-    ) -> None:
-        """`stamp`: of the database, asked inside a transaction, because the first one makes it.
-        `cipher`: asked when the folder is there."""
+    def __init__(self, context: ShelfContext, folder: str, passphrase: str | None) -> None:
+        """`passphrase`: encrypts what is written from now on."""
         self._context = context
         self._transactions = context.transactions
         self._folder = folder
-        self._stamp = stamp
-        self._find_cipher, self._cipher = cipher, PLAIN
+        self._passphrase, self._cipher = passphrase, PLAIN
         self._logs: dict[str, _Log] = {}  # as they were read last
-        directory = self._transactions.store.directory
+        self._directory = directory = self._transactions.store.directory
         check_place(folder, directory)
         self._register_path = register_path(directory, REGISTERS, folder) if directory else ""
         self._checked = read_register(self._register_path) if self._register_path else {}
@@ -143,7 +135,7 @@ class Pairing:
             raise NotFound(
                 f"{self._folder} is no folder; is a drive missing? Make it, or name another"
             )
-        self._cipher = self._find_cipher()
+        self._cipher = open_cipher(self._folder, self._directory, self._passphrase)
         if not dry_run:
             self._transactions.settle()
         with self._transactions.reading():
@@ -214,7 +206,7 @@ class Pairing:
     def _position(self, state: State) -> _Position:
         value = state.marks.get(MARK + self._folder)
         known = _Position(**value) if isinstance(value, dict) else _Position("", "", {})
-        stamp = self._stamp()
+        stamp = database_stamp(self._directory)
         if known.machine and known.stamp == stamp:
             return known
         return known._replace(

@@ -80,7 +80,6 @@ from nuggets.filesystem.current_project import (
 )
 from nuggets.filesystem.shelf_location import (
     ENCODER_FILE,
-    database_stamp,
     default_location,
     is_server,
 )
@@ -121,7 +120,7 @@ if TYPE_CHECKING:
     from nuggets.maintenance.clean_up import CleanUp, Finding
     from nuggets.maintenance.export_and_backup import Exported
     from nuggets.maintenance.history import History
-    from nuggets.maintenance.paired_machines import Pairing, PairResult
+    from nuggets.maintenance.paired_machines import PairResult
     from nuggets.maintenance.promotion import MemoryFiles, MemoryFileText
     from nuggets.maintenance.promotion.hand_edits import FileEdits
     from nuggets.maintenance.promotion.sections import Promotion
@@ -1447,18 +1446,12 @@ class NuggetShelf:
         """The memories that this checkout carries in `.nuggets`: what the person allows with them,
         and how both sides are brought together."""
         from nuggets.filesystem.git_repository import gather_evidence
-        from nuggets.maintenance.trusted_repositories import Identity, ProjectSharing
+        from nuggets.maintenance.trusted_repositories import ProjectSharing
 
         root = self.checkout
         if not root:
             raise NotFound("there is no git repository here; memories are shared through one")
-        evidence = gather_evidence(self.location, self._url)
-        directory = self._transactions.store.directory
-        return ProjectSharing(
-            self._context,
-            root,
-            lambda: Identity(database_stamp(directory), evidence.stamp, evidence.root),
-        )
+        return ProjectSharing(self._context, root, gather_evidence(self.location, self._url))
 
     def sync_shared(self, *, has_written: bool = False) -> "SyncResult | None":
         """Bring both sides together, as far as the person allowed; None if there is no checkout.
@@ -1496,8 +1489,10 @@ class NuggetShelf:
 
         `passphrase`: encrypts what is written there, from now on; each machine is told it once.
         """
+        from nuggets.maintenance.paired_machines import Pairing
+
         folders = self.paired_folders() if folder is None else [_absolute(folder)]
-        return [self._pairing(path, passphrase).sync(dry_run=dry_run) for path in folders]
+        return [Pairing(self._context, path, passphrase).sync(dry_run=dry_run) for path in folders]
 
     def paired_folders(self) -> Sequence[str]:
         """The folders through which this shelf is paired."""
@@ -1528,17 +1523,6 @@ class NuggetShelf:
         from nuggets.maintenance.vault import Vault
 
         return Vault(self._context, _absolute(folder), report).sync(dry_run=dry_run)
-
-    def _pairing(self, folder: str, passphrase: str | None) -> "Pairing":
-        from nuggets.maintenance.paired_machines import Pairing, open_cipher
-
-        directory = self._transactions.store.directory
-        return Pairing(
-            self._context,
-            folder,
-            stamp=lambda: database_stamp(directory),
-            cipher=lambda: open_cipher(folder, directory, passphrase),
-        )
 
     # --- files that memories name ---------------------------------------------------------
 
