@@ -105,7 +105,7 @@ from nuggets.operations.project_identity import (
     recorded_locations,
     with_evidence,
 )
-from nuggets.operations.transactions import KINDS, Decision, Transactions, View
+from nuggets.operations.transactions import KINDS, Decision, Transactions
 from nuggets.settings import Settings, load
 from nuggets.stores import open_store
 
@@ -133,7 +133,6 @@ if TYPE_CHECKING:
     from nuggets.operations.session_notes import SessionRecord
     from nuggets.operations.shared_memories import SyncResult
     from nuggets.operations.shelf_encoder import ShelfEncoder
-    from nuggets.search.encoder_signal import Meaning
     from nuggets.search.explanation import Explanation
     from nuggets.shelf.nugget import Nugget
     from nuggets.stores.backup import Backup
@@ -223,7 +222,7 @@ class NuggetShelf:
             store = open_store(self._url, KINDS, self._import_edit, short_lived=short_lived)
         self._encoder_path = store.directory and os.path.join(store.directory, ENCODER_FILE)
         self._transactions = Transactions(
-            store, auto_save=auto_save, finish_purge=self._finish_purge
+            store, auto_save=auto_save, finish_purge=lambda: self._purge.finish()
         )
 
     @classmethod
@@ -709,7 +708,8 @@ class NuggetShelf:
         with self._transactions.reading(flush=False) as view:
             if filters.nugget is not None:
                 argument_checks.require_nugget(view.state.nuggets, filters.nugget)
-            meaning = self._comparison(view) if by_meaning else None
+            compares = by_meaning and self._uses_encoder and self.has_encoder
+            meaning = self.encoder.compare_with(view) if compares else None
             return view.search.search(query, most, filters, self.project, meaning)
 
     def _count_answer(
@@ -1022,10 +1022,6 @@ class NuggetShelf:
             self._draw,
             self._find_anchors,
         )
-
-    def _finish_purge(self) -> None:
-        """Go on with a purge that was interrupted."""
-        self._purge.finish()
 
     @property
     def _purge(self) -> "Purge":
@@ -1682,11 +1678,6 @@ class NuggetShelf:
 
         return ShelfEncoder(self._transactions, self._encoder_path, self._given_encoder)
 
-    def _comparison(self, view: View) -> "Meaning | None":
-        """How to compare a question with notes by meaning; None if nothing is installed."""
-        is_used = self._uses_encoder and self.has_encoder
-        return self.encoder.compare_with(view) if is_used else None
-
     # --- the transaction of an operation --------------------------------------------------
 
     def _update(
@@ -1720,19 +1711,16 @@ class NuggetShelf:
     def _decisions(self, now: str | None = None) -> "OperationChanges":
         from nuggets.operations.operation_changes import OperationChanges  # reading needs none
 
+        # digits of new ids: first those that a client on another machine promised
+        promised = iter(self._caller.digits if self._caller else ())
         return OperationChanges(
             self._transactions.state,
             project=self.project,
             client=self._client,
             readings=self._readings,
             now=now or self._clock(),
-            draw=self._draw_digits(),
+            draw=lambda: next(promised, "") or self._draw(),
         )
-
-    def _draw_digits(self) -> Callable[[], str]:
-        """Draws the digits of new ids: first those that a client on another machine promised."""
-        promised = iter(self._caller.digits if self._caller else ())
-        return lambda: next(promised, "") or self._draw()
 
     @property
     def _defers_writes(self) -> bool:
