@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from itertools import chain, islice
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from nuggets.domain import times
@@ -243,12 +242,7 @@ class NuggetShelf:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self.close()
 
     @contextmanager
@@ -1646,13 +1640,12 @@ class NuggetShelf:
     def revoke_member(self, name: str) -> None:
         """End a member's token, at once and at every server. What they wrote stays."""
         name = storable(name, "the name of a member")
-        self._update(
-            "revoke_member",
-            lambda d: (
-                permissions.revoke_member(self._transactions.state.marks, name, self._clock()),
-                None,
-            ),
-        )
+
+        def decide(d: "OperationChanges") -> "Decision[None]":
+            marks = self._transactions.state.marks
+            return permissions.revoke_member(marks, name, self._clock()), None
+
+        self._update("revoke_member", decide)
 
     def find_member(self, token: str) -> Member | None:
         """The member with this token; None if there is none, or it was revoked."""
