@@ -1306,11 +1306,7 @@ class NuggetShelf:
         if self._recognition is not None:
             here = self._recognition.location._replace(is_asked=True)
             self._recognition = Recognition(here)
-            self._transactions.update(
-                "recognize_project",
-                self._client.name,
-                lambda: (Changes(marks={here.mark: here.to_json()}), None),
-            )
+            self._write_marks("recognize_project", {here.mark: here.to_json()})
 
     def _known_location(self) -> "Location | None":
         """What is known of the place that the project was recognized by."""
@@ -1419,7 +1415,7 @@ class NuggetShelf:
         taken = {status.project for status in self.projects()} | {here.project}
         own = here.path if here.path not in taken else distinct_id(here.path, self._draw())
         left = here._replace(project=own, resembles="")
-        self._update("leave_project", lambda _: (Changes(marks={here.mark: left.to_json()}), None))
+        self._write_marks("leave_project", {here.mark: left.to_json()})
         self._forget_recognition()
         return own
 
@@ -1499,7 +1495,7 @@ class NuggetShelf:
         path = _absolute(folder)
         if path not in self.paired_folders():
             raise NotFound(f"this shelf is not paired through {path}; see: nuggets pair")
-        self._update("unpair", lambda _: (Changes(marks={MARK + path: None}), None))
+        self._write_marks("unpair", {MARK + path: None})
 
     def vault(
         self,
@@ -1700,6 +1696,9 @@ class NuggetShelf:
             return changes, result
 
         return self._transactions.update(action, self._client.name, decide_now)
+
+    def _write_marks(self, action: str, marks: Mapping[str, Any]) -> None:
+        self._transactions.update(action, self._client.name, lambda: (Changes(marks=marks), None))
 
     def _decisions(self, now: str | None = None) -> "OperationChanges":
         from nuggets.operations.operation_changes import OperationChanges  # reading needs none
