@@ -202,6 +202,18 @@ def test_a_repository_that_replaces_another_does_not_get_its_memories(
     assert "another project" in nuggets("recall", "auth handler").out
 
 
+def test_where_a_plain_folder_lies_is_recorded_once(tmp_path: Path) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "config").write_text("as a repository has")
+    for key in ("port", "host"):
+        with NuggetShelf(tmp_path / "shelf", folder=str(folder), at_work=True) as shelf:
+            shelf.remember("project", key, "1")
+            marks = [commit.changes.marks.keys() for commit in shelf.commits()]
+
+    assert [any("papers" in mark for mark in names) for names in marks] == [True, False]
+
+
 def test_a_plain_folder_is_a_project_that_reaches_no_other(
     tmp_path: Path, nuggets: Nuggets, go: Go
 ) -> None:

@@ -14,7 +14,6 @@ from nuggets.filesystem.shelf_location import DEFAULT_DIRECTORY, default_locatio
 from nuggets.named_tuple import NamedTuple
 
 CONFIG_FILE = "config.toml"  # in the shelf's directory
-_MOST_BYTES = 1 << 20  # of that file; all settings with comments take a few thousand
 
 
 class Setting(NamedTuple):
@@ -236,10 +235,7 @@ def _read_file(path: str) -> Mapping[str, Any]:
 
     try:
         with open(path, "rb", opener=open_plain) as file:
-            raw = file.read(_MOST_BYTES + 1)
-        if len(raw) > _MOST_BYTES:
-            raise ValueError(f"it has more than {_MOST_BYTES} bytes")
-        content = tomllib.loads(raw.decode())
+            content = tomllib.load(file)
     except (OSError, ValueError, RecursionError) as problem:
         raise SettingsError(
             f"{path} cannot be read: {problem}. Correct it or move it away"

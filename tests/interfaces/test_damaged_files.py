@@ -157,7 +157,7 @@ def test_nothing_can_be_written_beside_a_memory_file(nuggets: Nuggets, place: Pa
     assert list(memory.parent.iterdir()) == [memory]
 
 
-@pytest.mark.parametrize("text", ["a = ", "#" * (1 << 20) + "#", "\0", 'dir = "/elsewhere"'])
+@pytest.mark.parametrize("text", ["a = ", "\0", 'dir = "/elsewhere"'])
 def test_settings_that_cannot_be_read_do_not_stop_the_doctor(
     nuggets: Nuggets, place: Path, text: str
 ) -> None:

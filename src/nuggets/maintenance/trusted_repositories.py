@@ -6,7 +6,7 @@ or restored bring its trust along.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +16,8 @@ from nuggets.domain.state import State
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.atomic_files import unwritable
 from nuggets.filesystem.current_project import SHARED_FOLDER
+from nuggets.filesystem.git_repository import Evidence
+from nuggets.filesystem.shelf_location import database_stamp
 from nuggets.filesystem.untrusted_folder import (
     digest_of,
     find_files,
@@ -69,14 +71,17 @@ class Sharing(NamedTuple):
 class ProjectSharing:
     """The shared memories of one checkout of a project."""
 
-    def __init__(
-        self, context: ShelfContext, root: str, repository: Callable[[], Identity]
-    ) -> None:
-        """`repository`: asked inside a transaction, because the first one makes the shelf."""
+    def __init__(self, context: ShelfContext, root: str, repository: Evidence) -> None:
+        """`root`: of the checkout; `repository`: what is known of it."""
         self._context = context
         self._transactions = context.transactions
         self._root = root
-        self._repository = repository
+        self._evidence = repository
+
+    def _repository(self) -> Identity:
+        """Inside a transaction, because the first one makes the shelf."""
+        stamp = database_stamp(self._transactions.store.directory)
+        return Identity(stamp, self._evidence.stamp, self._evidence.root)
 
     def _sharing_in(self, state: State) -> Sharing:
         """What the person allowed for this repository in a checkout. Of another one in its place

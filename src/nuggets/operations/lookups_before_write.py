@@ -64,8 +64,7 @@ def may_state_rule(text: str, title: str, *, plain: bool) -> bool:
 
 def may_name_place(text: str) -> bool:
     """Whether a text may name a file, a symbol, a command, a version or a branch."""
-    if len(text) > MOST_CHARACTERS:
-        text = text[:MOST_CHARACTERS]
+    text = text[:MOST_CHARACTERS]
     return any(sign in text for sign in "/._`(0123456789") or not _PLACE_WORDS.isdisjoint(
         text.casefold().split()
     )

@@ -7,7 +7,7 @@ marks and one `stat`; only at a new one other places are compared, and git may b
 """
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated, Any
 
 from nuggets.domain.limits import Address, Limit
@@ -83,32 +83,27 @@ def recorded_locations(marks: Mapping[str, Any]) -> list[Location]:
     return [location for location in found if location is not None]
 
 
-def recognize(
+def _recognize_repository(
     here: Location,
-    recorded: Iterable[Location],
-    gone: Collection[str],
+    recorded: Sequence[Location],
     owners: Collection[str],
-    distinct_id: str,
+    is_gone: Callable[[str], bool],
 ) -> Recognition:
-    """Which project lies here. `here.project`: the id that it has if it is none of the others.
-
-    `gone`: recorded paths where nothing is any more. `owners`: the projects with memories.
-    `distinct_id`: the id to use instead if another project has that id.
-    """
-    recorded = list(recorded)
+    """Which project lies here. `here.project`: the id that it has if it is none of the others."""
     known = next((other for other in recorded if other.path == here.path), None)
     if known is not None and _is_same_repository(known, here):
         here = here._replace(project=known.project, resembles=known.resembles)
         return Recognition(here._replace(is_asked=known.is_asked))
     others = [other for other in recorded if other.path != here.path]
     agreeing = [other for other in others if _agrees(other, here)]
-    still_there = {other.project for other in agreeing if other.path not in gone}
+    still_there = {other.project for other in agreeing if not is_gone(other.path)}
     certain = {other.project: other for other in agreeing if other.project not in still_there}
     if len(certain) == 1 and here.project not in owners:
         [other] = certain.values()
         return Recognition(here._replace(project=other.project), moved_from=other.path)
     is_taken = known is not None or any(other.project == here.project for other in others)
-    own = here._replace(project=distinct_id if is_taken else here.project)
+    own_id = distinct_id(here.path, here.root or here.stamp) if is_taken else here.project
+    own = here._replace(project=own_id)
     likely = [
         other
         for other in others
@@ -116,7 +111,7 @@ def recognize(
     ]
     if not likely:
         return Recognition(own)
-    found = next((other for other in likely if other.path not in gone), likely[0])
+    found = next((other for other in likely if not is_gone(other.path)), likely[0])
     return Recognition(own._replace(resembles=found.project), resembles_at=found.path)
 
 
@@ -156,38 +151,43 @@ def recognize_project(
     path = current_project(folder)
     if not path:
         return None
-    if not is_repository(path):
-        return Recognition(_recognize_plain_folder(path, marks))
-    known = location_from_marks(marks, path)
-    if known is not None and known.stamp == repository_stamp(path):
-        return Recognition(known, is_recorded=bool(known.root))
-    recorded = recorded_locations(marks)
-    here = Location(path, path)
-    if not recorded:
-        return Recognition(here)
-    here = with_evidence(here, shelf_url)
-    gone = [location.path for location in recorded if not os.path.exists(location.path)]
-    other_id = distinct_id(path, here.root or here.stamp)
-    return recognize(here, recorded, gone, owners(), other_id)
+    if is_repository(path):
+        place = Place(Location(path, path, repository_stamp(path)))
+    else:
+        place = Place(Location(path, path), tuple(plain_folders(path)))
+    return recognize_place(
+        place,
+        marks,
+        owners,
+        is_gone=lambda other: not os.path.exists(other),
+        add_evidence=lambda here: with_evidence(here, shelf_url),
+    )
 
 
 def recognize_place(
-    place: Place, marks: Mapping[str, Any], owners: Callable[[], Collection[str]]
+    place: Place,
+    marks: Mapping[str, Any],
+    owners: Callable[[], Collection[str]],
+    is_gone: Callable[[str], bool] = lambda path: True,
+    add_evidence: Callable[[Location], Location] = lambda here: here,
 ) -> Recognition:
-    """The project at a place on another machine: a clone of the same repository, with the same
-    first commit and the same remote, is the same project wherever it lies."""
+    """The project at a place: a clone of the same repository, with the same first commit and the
+    same remote, is the same project, wherever on other machines it lies.
+
+    `is_gone`: is nothing at a recorded path any more? `add_evidence`: asks the repository, if what
+    is recorded of it does not tell.
+    """
     here = place.location
-    if place.folders:
+    if place.folders:  # one that is recorded as a project holds all those inside it
         known_folders = (location_from_marks(marks, folder) for folder in place.folders)
         return Recognition(next(filter(None, known_folders), here))
     known = location_from_marks(marks, here.path)
     if known is not None and known.stamp == here.stamp:
-        return Recognition(known)
+        return Recognition(known, is_recorded=bool(known.root))
     recorded = recorded_locations(marks)
-    elsewhere = [location.path for location in recorded if location.path != here.path]
-    other_id = distinct_id(here.path, here.root or here.stamp)
-    found = recognize(here, recorded, elsewhere, owners(), other_id)
-    return Recognition(found.location)  # it was moved from nowhere: both are there
+    if not recorded:
+        return Recognition(here)
+    return _recognize_repository(add_evidence(here), recorded, owners(), is_gone)
 
 
 def find_place(folder: str, server: str) -> Place | None:
@@ -223,19 +223,10 @@ def with_evidence(here: Location, shelf_url: str) -> Location:
 def needs_recording(here: Location, marks: Mapping[str, Any]) -> bool:
     """Is something not recorded that would recognize the project elsewhere?"""
     known = location_from_marks(marks, here.path)
-    if known is None or (known.project, known.stamp) != (here.project, repository_stamp(here.path)):
+    if known is None or (known.project, known.stamp) != (here.project, here.stamp):
         return True
     if known.root or not is_repository(here.path):
         return False
     from nuggets.filesystem.git_repository import has_commits
 
     return has_commits(here.path)
-
-
-def _recognize_plain_folder(path: str, marks: Mapping[str, Any]) -> Location:
-    """A folder that is recorded as a project holds all those inside it."""
-    for folder in plain_folders(path):
-        known = location_from_marks(marks, folder)
-        if known is not None:
-            return known
-    return Location(path, path)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from itertools import chain, islice
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from nuggets.domain import times
@@ -80,7 +79,6 @@ from nuggets.filesystem.current_project import (
 )
 from nuggets.filesystem.shelf_location import (
     ENCODER_FILE,
-    database_stamp,
     default_location,
     is_server,
 )
@@ -106,7 +104,7 @@ from nuggets.operations.project_identity import (
     recorded_locations,
     with_evidence,
 )
-from nuggets.operations.transactions import KINDS, Decision, Transactions, View
+from nuggets.operations.transactions import KINDS, Decision, Transactions
 from nuggets.settings import Settings, load
 from nuggets.stores import open_store
 
@@ -134,7 +132,6 @@ if TYPE_CHECKING:
     from nuggets.operations.session_notes import SessionRecord
     from nuggets.operations.shared_memories import SyncResult
     from nuggets.operations.shelf_encoder import ShelfEncoder
-    from nuggets.search.encoder_signal import Meaning
     from nuggets.search.explanation import Explanation
     from nuggets.shelf.nugget import Nugget
     from nuggets.stores.backup import Backup
@@ -224,7 +221,7 @@ class NuggetShelf:
             store = open_store(self._url, KINDS, self._import_edit, short_lived=short_lived)
         self._encoder_path = store.directory and os.path.join(store.directory, ENCODER_FILE)
         self._transactions = Transactions(
-            store, auto_save=auto_save, finish_purge=self._finish_purge
+            store, auto_save=auto_save, finish_purge=lambda: self._purge.finish()
         )
 
     @classmethod
@@ -245,12 +242,7 @@ class NuggetShelf:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self.close()
 
     @contextmanager
@@ -710,7 +702,8 @@ class NuggetShelf:
         with self._transactions.reading(flush=False) as view:
             if filters.nugget is not None:
                 argument_checks.require_nugget(view.state.nuggets, filters.nugget)
-            meaning = self._comparison(view) if by_meaning else None
+            compares = by_meaning and self._uses_encoder and self.has_encoder
+            meaning = self.encoder.compare_with(view) if compares else None
             return view.search.search(query, most, filters, self.project, meaning)
 
     def _count_answer(
@@ -1024,10 +1017,6 @@ class NuggetShelf:
             self._find_anchors,
         )
 
-    def _finish_purge(self) -> None:
-        """Go on with a purge that was interrupted."""
-        self._purge.finish()
-
     @property
     def _purge(self) -> "Purge":
         from nuggets.maintenance.purge import Purge
@@ -1317,11 +1306,7 @@ class NuggetShelf:
         if self._recognition is not None:
             here = self._recognition.location._replace(is_asked=True)
             self._recognition = Recognition(here)
-            self._transactions.update(
-                "recognize_project",
-                self._client.name,
-                lambda: (Changes(marks={here.mark: here.to_json()}), None),
-            )
+            self._write_marks("recognize_project", {here.mark: here.to_json()})
 
     def _known_location(self) -> "Location | None":
         """What is known of the place that the project was recognized by."""
@@ -1340,7 +1325,8 @@ class NuggetShelf:
             notes = view.state.notes
             if self._caller is not None:
                 place = self._caller.place
-                return place and recognize_place(place, view.state.marks, notes.projects)
+                found = place and recognize_place(place, view.state.marks, notes.projects)
+                return found and Recognition(found.location)  # both places are still there
             return recognize_project(folder, view.state.marks, notes.projects, self._url)
 
     def _unrecorded_location(self) -> "Location | None":
@@ -1429,7 +1415,7 @@ class NuggetShelf:
         taken = {status.project for status in self.projects()} | {here.project}
         own = here.path if here.path not in taken else distinct_id(here.path, self._draw())
         left = here._replace(project=own, resembles="")
-        self._update("leave_project", lambda _: (Changes(marks={here.mark: left.to_json()}), None))
+        self._write_marks("leave_project", {here.mark: left.to_json()})
         self._forget_recognition()
         return own
 
@@ -1446,18 +1432,12 @@ class NuggetShelf:
         """The memories that this checkout carries in `.nuggets`: what the person allows with them,
         and how both sides are brought together."""
         from nuggets.filesystem.git_repository import gather_evidence
-        from nuggets.maintenance.trusted_repositories import Identity, ProjectSharing
+        from nuggets.maintenance.trusted_repositories import ProjectSharing
 
         root = self.checkout
         if not root:
             raise NotFound("there is no git repository here; memories are shared through one")
-        evidence = gather_evidence(self.location, self._url)
-        directory = self._transactions.store.directory
-        return ProjectSharing(
-            self._context,
-            root,
-            lambda: Identity(database_stamp(directory), evidence.stamp, evidence.root),
-        )
+        return ProjectSharing(self._context, root, gather_evidence(self.location, self._url))
 
     def sync_shared(self, *, has_written: bool = False) -> "SyncResult | None":
         """Bring both sides together, as far as the person allowed; None if there is no checkout.
@@ -1515,7 +1495,7 @@ class NuggetShelf:
         path = _absolute(folder)
         if path not in self.paired_folders():
             raise NotFound(f"this shelf is not paired through {path}; see: nuggets pair")
-        self._update("unpair", lambda _: (Changes(marks={MARK + path: None}), None))
+        self._write_marks("unpair", {MARK + path: None})
 
     def vault(
         self,
@@ -1656,13 +1636,12 @@ class NuggetShelf:
     def revoke_member(self, name: str) -> None:
         """End a member's token, at once and at every server. What they wrote stays."""
         name = storable(name, "the name of a member")
-        self._update(
-            "revoke_member",
-            lambda d: (
-                permissions.revoke_member(self._transactions.state.marks, name, self._clock()),
-                None,
-            ),
-        )
+
+        def decide(d: "OperationChanges") -> "Decision[None]":
+            marks = self._transactions.state.marks
+            return permissions.revoke_member(marks, name, self._clock()), None
+
+        self._update("revoke_member", decide)
 
     def find_member(self, token: str) -> Member | None:
         """The member with this token; None if there is none, or it was revoked."""
@@ -1687,11 +1666,6 @@ class NuggetShelf:
         from nuggets.operations.shelf_encoder import ShelfEncoder
 
         return ShelfEncoder(self._transactions, self._encoder_path, self._given_encoder)
-
-    def _comparison(self, view: View) -> "Meaning | None":
-        """How to compare a question with notes by meaning; None if nothing is installed."""
-        is_used = self._uses_encoder and self.has_encoder
-        return self.encoder.compare_with(view) if is_used else None
 
     # --- the transaction of an operation --------------------------------------------------
 
@@ -1723,22 +1697,22 @@ class NuggetShelf:
 
         return self._transactions.update(action, self._client.name, decide_now)
 
+    def _write_marks(self, action: str, marks: Mapping[str, Any]) -> None:
+        self._transactions.update(action, self._client.name, lambda: (Changes(marks=marks), None))
+
     def _decisions(self, now: str | None = None) -> "OperationChanges":
         from nuggets.operations.operation_changes import OperationChanges  # reading needs none
 
+        # digits of new ids: first those that a client on another machine promised
+        promised = iter(self._caller.digits if self._caller else ())
         return OperationChanges(
             self._transactions.state,
             project=self.project,
             client=self._client,
             readings=self._readings,
             now=now or self._clock(),
-            draw=self._draw_digits(),
+            draw=lambda: next(promised, "") or self._draw(),
         )
-
-    def _draw_digits(self) -> Callable[[], str]:
-        """Draws the digits of new ids: first those that a client on another machine promised."""
-        promised = iter(self._caller.digits if self._caller else ())
-        return lambda: next(promised, "") or self._draw()
 
     @property
     def _defers_writes(self) -> bool:

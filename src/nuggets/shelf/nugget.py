@@ -1,7 +1,6 @@
 """`Nugget`: one named topic of a shelf. A view: everything it does, its shelf does."""
 
 from collections.abc import Iterable, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from nuggets.domain.limits import storable
@@ -79,12 +78,7 @@ class Nugget:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         """Close the shelf, unless someone else opened it."""
         if not self._is_guest:
             self.shelf.close()
