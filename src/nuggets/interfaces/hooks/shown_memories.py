@@ -73,13 +73,9 @@ def _says_its_title(note: MemoryNote) -> bool:
 
 
 def is_shown(shelf: "NuggetShelf", note: MemoryNote) -> bool:
-    """Whether it may be shown without being asked for."""
-    return not _is_trace(note) and not note.hidden and not shelf.invalidity(note)
-
-
-def _is_trace(note: MemoryNote) -> bool:
-    """Was it written by a hook: a file seen, or the task of a session?"""
-    return note.stability == "temporary" and note.source in ("tool_observation", "system")
+    """Whether it may be shown without being asked for: no file that a hook saw, no session."""
+    is_trace = note.stability == "temporary" and note.source in ("tool_observation", "system")
+    return not is_trace and not note.hidden and not shelf.invalidity(note)
 
 
 # --- the diary ----------------------------------------------------------------------------------
