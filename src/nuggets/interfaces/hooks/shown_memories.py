@@ -100,6 +100,13 @@ def where_it_is(event: Event) -> dict[str, str]:
     return {**place, "transcript": event.transcript} if event.transcript else place
 
 
+def place_of(entry: dict[str, Any]) -> Event:
+    """The session of such an entry."""
+    names = ("session", "host", "folder", "transcript")
+    session, host, folder, transcript = (str(entry.get(name, "")) for name in names)
+    return Event(session=session, host=host, folder=folder, transcript=transcript)
+
+
 def read_diary(directory: str, session: str) -> list[dict[str, Any]]:
     """The entries of a session, oldest first."""
     return _entries(diary_path(directory, session), whole=True)
