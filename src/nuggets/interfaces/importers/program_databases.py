@@ -169,17 +169,11 @@ def _read_service(tables: Tables, at: str, found: Records) -> None:
 
 
 def _add_memory(row: Row, own_id: object, at: str, found: Records) -> Json | None:
-    fields = {**row, "updated_at": _utc(row.get("updated_at"))}
-    note = read_memory(fields, found.nugget, at, own_id=own_id)
+    note = read_memory(row, found.nugget, at, own_id=own_id)
     if note is None:
         found.problems.append(f"memory {row['id']}: it has no text")
         return None
     return found.add(note, f"memory {row['id']}")
-
-
-def _utc(time: object) -> object:
-    """SQLite's `datetime('now')` is UTC, and does not say so."""
-    return f"{time}Z" if isinstance(time, str) and len(time) == len("2026-01-31 09:00:00") else time
 
 
 HIPPO = Program(
