@@ -314,6 +314,19 @@ def cursor(home: Path, folder: Path) -> None:
     (project / "agent-transcripts" / "abc" / "subagents" / "x.jsonl").write_text(text)
 
 
+def test_sessions_of_before_an_update_of_opencode_come_in_too(
+    nuggets: Nuggets, tmp_path: Path
+) -> None:
+    path = tmp_path / "opencode.db"
+    opencode_1(path, tmp_path)
+    opencode_2(path, tmp_path)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE session_v2 SET id = 'ses_9'")
+        database.execute("UPDATE session_message SET session_id = 'ses_9'")
+
+    assert len(nuggets("import", str(path), "--json").json["added"]) == 2
+
+
 @pytest.mark.parametrize("host", ["opencode 1", "opencode 2", "cursor"])
 def test_past_sessions_of_other_hosts_are_found_and_become_notes(
     nuggets: Nuggets, tmp_path: Path, host: str

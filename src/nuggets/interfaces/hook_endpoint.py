@@ -59,7 +59,7 @@ class HookEndpoint:
         shelf = shelf_of_request(request, self._shelf).for_caller(_caller(asked))
         written: list[dict[str, Any]] = []
         prompt = asked.prompt[:PROMPT_CHARACTERS]
-        event = Event("user-prompt", asked.host, "", asked.session, "", prompt, "", "", {})
+        event = Event("user-prompt", asked.host, session=asked.session, prompt=prompt)
         context, text = answer_prompt(
             shelf, event, _entries(asked), written.append, _Unprinted(), None
         )

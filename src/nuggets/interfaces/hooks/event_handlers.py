@@ -47,8 +47,7 @@ def handle_event(event: Event, directory: str, say: Say, left: Sequence[WaitingO
     written, because a write may wait for the lock; only the receipt for an order waits."""
     if event.name == "session-end":  # hosts allow less than a second; the next start does the work
         return
-    is_due = event.name == "stop" and _is_note_due(directory, event)
-    if event.name == "stop" and not (is_due or event.messages or _has_inbox(directory)):
+    if event.name == "stop" and not _has_news(directory, event):
         return
     # the shelf refuses longer ones
     event = event._replace(session=event.session[:SESSION_CHARACTERS])
@@ -59,20 +58,22 @@ def handle_event(event: Event, directory: str, say: Say, left: Sequence[WaitingO
             if event.name == "session-start":
                 say(NEEDS_MIGRATION)
             return
-        if event.name == "session-start":
-            shelf.sync_shared()
-            context, message = _session_start(shelf, event, directory, say)
-            kept = take_in_waiting(shelf, directory)
-            lines = [*news(shelf), *_trust_question(shelf), message, *kept]
-            say(context, "\n".join(filter(None, lines)))
+        exchange = ""
         if event.name == "user-prompt":  # the person waits for it
             _answer_prompt(shelf, event, directory, say, left)
         else:
-            _import_inbox(shelf, directory)
-            _keep_sessions(shelf, event, directory)
-        _record_what_was_said(shelf, event)
+            asks_trust = event.name == "session-start" and shelf.needs_trust()
+            if event.name == "session-start":
+                _start_session(shelf, event, directory, say, asks_trust=asks_trust)
+                exchange = _exchange_command(shelf)
+            _keep_what_happened(shelf, event, directory)
+            if asks_trust:
+                shelf.sharing.record_question()
+            else:
+                shelf.sync_shared(has_written=True)
+        if shelf.recognition is not None:
+            shelf.record_location()  # the person is told once
         settings, server = shelf.settings, shelf.server
-        exchange = _exchange_command(shelf) if event.name == "session-start" else ""
     if exchange:
         start_exchange(directory, exchange)
     if not server:
@@ -99,18 +100,29 @@ def _answer_prompt(
     say(*answer_prompt(shelf, event, entries, record, say, compare, orders))
 
 
-def _has_inbox(directory: str) -> bool:
+def _has_news(directory: str, event: Event) -> bool:
+    """Is there anything to keep at the end of a turn?"""
     from nuggets.interfaces.hooks.observed_files import has_entries
+    from nuggets.interfaces.hooks.session_note_update import is_due
 
-    return has_entries(directory)
+    return bool(event.messages) or is_due(directory, event) or has_entries(directory)
 
 
-def _import_inbox(shelf: "NuggetShelf", directory: str) -> None:
-    """Which files an agent touched is no memory of a team."""
-    if not shelf.server:
-        from nuggets.interfaces.hooks.observed_files import import_inbox
+def _keep_what_happened(shelf: "NuggetShelf", event: Event, directory: str) -> None:
+    """Take in which files the agent touched, and bring notes of sessions up to date: this one's, or
+    at a start those of earlier ones."""
+    from nuggets.interfaces.hooks.observed_files import import_inbox
+    from nuggets.interfaces.hooks.session_note_update import is_due, keep_left_over, keep_session
 
+    if not shelf.server:  # it is no memory of a team
         import_inbox(shelf, directory)
+    if event.name == "session-start":
+        keep_left_over(shelf, directory, event.session)
+        sweep(directory)
+        return
+    writes = event.name == "pre-compact" or is_due(directory, event)
+    if writes or event.messages:
+        keep_session(shelf, event, directory, waits=not writes)
 
 
 def _open_shelf(event: Event, directory: str) -> "NuggetShelf":
@@ -128,42 +140,18 @@ def _open_shelf(event: Event, directory: str) -> "NuggetShelf":
     )
 
 
-def _record_what_was_said(shelf: "NuggetShelf", event: Event) -> None:
-    """The person is told and asked once; what changed here goes to where it is shared."""
-    if shelf.recognition is not None:
-        shelf.record_location()
-    if event.name == "session-start" and shelf.needs_trust():
-        shelf.sharing.record_question()
-    elif event.name != "user-prompt":
-        shelf.sync_shared(has_written=True)
+def _start_session(
+    shelf: "NuggetShelf", event: Event, directory: str, say: Say, *, asks_trust: bool
+) -> None:
+    """Say what the session starts with, and what the person should know or is asked."""
+    shelf.sync_shared()
+    context, message = _session_start(shelf, event, directory, say)
+    lines = [*news(shelf), message, *take_in_waiting(shelf, directory)]
+    if asks_trust:
+        from nuggets.interfaces import TRUST_QUESTION
 
-
-def _trust_question(shelf: "NuggetShelf") -> list[str]:
-    """What the person is asked about the repository, once."""
-    if not shelf.needs_trust():
-        return []
-    from nuggets.interfaces import TRUST_QUESTION
-
-    return [f"Nuggets: {TRUST_QUESTION}"]
-
-
-def _is_note_due(directory: str, event: Event) -> bool:
-    from nuggets.interfaces.hooks.session_note_update import is_due
-
-    return is_due(directory, event)
-
-
-def _keep_sessions(shelf: "NuggetShelf", event: Event, directory: str) -> None:
-    """Bring notes of sessions up to date: this one's, or at a start those of earlier ones."""
-    from nuggets.interfaces.hooks.session_note_update import keep_left_over, keep_session
-
-    if event.name == "session-start":
-        keep_left_over(shelf, directory, event.session)
-        sweep(directory)
-    else:
-        is_due = event.name == "pre-compact" or _is_note_due(directory, event)
-        if is_due or event.messages:
-            keep_session(shelf, event, directory, waits=not is_due)
+        lines.append(f"Nuggets: {TRUST_QUESTION}")
+    say(context, "\n".join(filter(None, lines)))
 
 
 def _session_start(shelf: "NuggetShelf", event: Event, directory: str, say: Say) -> tuple[str, str]:

@@ -24,23 +24,19 @@ _WRITERS = frozenset(
 class Event(NamedTuple):
     """One call of a hook."""
 
-    name: str  # of EVENTS; "" for one that we do not know
-    host: str
-    spelled: str  # the event's name as the host gave it
-    session: str
-    directory: str  # where the agent works
-    prompt: str
-    source: str  # why a session started, or a context is compacted
-    tool: str
-    tool_input: Mapping[str, Any]
+    name: str = ""  # of EVENTS; "" for one that we do not know
+    host: str = ""
+    spelled: str = ""  # the event's name as the host gave it
+    session: str = ""
+    directory: str = ""  # where the agent works
+    prompt: str = ""
+    source: str = ""  # why a session started, or a context is compacted
+    tool: str = ""
+    tool_input: Mapping[str, Any] = {}
     transcript: str = ""  # the path of the host's transcript
     messages: tuple[Any, ...] = ()  # the transcript itself, from hosts that send it
     last_reply: str = ""  # what the agent said last; a transcript may not have it yet
-
-    @property
-    def folder(self) -> str:
-        """The agent may have changed its directory, but the project stays."""
-        return os.environ.get("CLAUDE_PROJECT_DIR") or self.directory
+    folder: str = ""  # of the project, which stays though the agent changes its directory
 
 
 def is_command(prompt: str) -> bool:
@@ -51,12 +47,13 @@ def is_command(prompt: str) -> bool:
 def event_of(argument: str, host: str, sent: Mapping[str, Any]) -> Event:
     """The event of a call; fields of wrong types are ignored."""
     tool_input = sent.get("tool_input", sent.get("toolInput"))
+    directory = _text(sent, "cwd", "directory") or _first_root(sent) or os.getcwd()
     return Event(
         argument if argument in EVENTS else "",
         host,
         _text(sent, "hook_event_name", "hookEventName"),
         _text(sent, "session_id", "conversation_id", "sessionID", "sessionId"),
-        _text(sent, "cwd", "directory") or _first_root(sent) or os.getcwd(),
+        directory,
         _own_words(_text(sent, "prompt", "user_prompt", "message")),
         _text(sent, "source", "trigger", "reason"),
         _text(sent, "tool_name", "toolName"),
@@ -64,6 +61,7 @@ def event_of(argument: str, host: str, sent: Mapping[str, Any]) -> Event:
         _text(sent, "transcript_path", "transcriptPath"),
         tuple(messages) if isinstance(messages := sent.get("messages"), list) else (),
         _text(sent, "last_assistant_message", "prompt_response"),
+        os.environ.get("CLAUDE_PROJECT_DIR") or directory,
     )
 
 

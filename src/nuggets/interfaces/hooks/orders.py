@@ -200,7 +200,7 @@ def _read_order(sentence: str) -> Order | None:
 
 def _remember(what: str) -> Order:
     text = what.strip().strip("?？").strip(_ENDS)
-    if _says_nothing(text) or _is_shred(text):
+    if _says_nothing(text) or _count_words(text) < LEAST_ORDERED:
         return Order("remember", "", ASK_WHAT)
     return Order("remember", text, TOO_LONG if len(text) > LONGEST else "")
 
@@ -261,11 +261,6 @@ def _says_nothing(text: str) -> bool:
     return not any(map(str.isdigit, rest)) and not telling_words(rest)
 
 
-def _is_shred(text: str) -> bool:
-    """One word alone is no memory."""
-    return _count_words(text) < LEAST_ORDERED
-
-
 def _count_words(text: str) -> float:
     """How many words it has; where no blanks are written, two letters make one."""
     return len(text) / 2 if is_unspaced(text[:1] or " ") else len(text.split())
@@ -276,17 +271,14 @@ def _own_text(prompt: str) -> str:
     text = remove_fenced(visible(prompt[:PROMPT_CHARACTERS])).replace("’", "'")
     if is_command(text.lstrip()) or carries_mark(text):  # injected memory, whose end is unknown
         return ""
-    written = _without_code(text) if "```" in text else text
-    if len(written) > LONGEST_PROMPT:
+    if "```" in text:
+        from nuggets.language.markdown import without_code
+
+        text = without_code(text)
+    if len(text) > LONGEST_PROMPT:
         return ""
-    own = _SPEECH.sub("\n", _TAGGED.sub("\n", written)).strip()
+    own = _SPEECH.sub("\n", _TAGGED.sub("\n", text)).strip()
     return _BLANK_LINE.split(own)[0]
-
-
-def _without_code(text: str) -> str:
-    from nuggets.language.markdown import without_code
-
-    return without_code(text)
 
 
 # --- phrases -------------------------------------------------------------------------------------

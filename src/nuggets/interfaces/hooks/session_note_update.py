@@ -19,12 +19,12 @@ from nuggets.filesystem.hook_files import log, purge_time
 from nuggets.interfaces.hooks.shown_memories import (
     append_entry,
     other_diaries,
+    place_of,
     prompts_of,
     read_diary,
     where_it_is,
 )
 from nuggets.language.text import fold_case
-from nuggets.named_tuple import NamedTuple
 from nuggets.operations.session_notes import SessionRecord, session_note_id
 
 if TYPE_CHECKING:
@@ -37,17 +37,6 @@ PAUSE_SECONDS = 300  # between two versions of a note: each one stays in the his
 LEFT_OVER_SESSIONS = 5  # that one start looks after: ours, each reads a transcript
 _OPENING = "\"'`*_[“‘„‚«‹「『"
 _CLOSING = "\"'`*_]”’“‘»›」』"
-
-
-class _Source(NamedTuple):
-    """Where the steps of a session are found."""
-
-    session: str
-    host: str
-    folder: str
-    transcript: str = ""
-    messages: tuple[Any, ...] = ()
-    last_reply: str = ""
 
 
 def is_due(directory: str, event: "Event") -> bool:
@@ -64,13 +53,11 @@ def keep_session(shelf: "NuggetShelf", event: "Event", directory: str, *, waits:
     `waits`: in the diary, until the next start; what a host sends cannot be read again then."""
     if not event.session or not shelf.settings["session_notes"]:
         return
-    given = (event.transcript, event.messages, event.last_reply)
-    source = _Source(event.session, event.host, event.folder, *given)
-    record = _distil(shelf, source, directory)
+    record = _distil(shelf, event, directory)
     if waits and record is not None:
         append_entry(directory, event.session, {**where_it_is(event), "waiting": record})
     elif not waits:
-        _write(shelf, source, record, directory)
+        _write(shelf, event, record, directory)
 
 
 def keep_left_over(shelf: "NuggetShelf", directory: str, session: str = "") -> None:
@@ -81,21 +68,18 @@ def keep_left_over(shelf: "NuggetShelf", directory: str, session: str = "") -> N
     for entries in other_diaries(directory, session):
         places = [entry for entry in entries if entry.get("session")]
         if places and "kept" not in entries[-1]:
-            place = places[-1]
-            session, host, folder = (str(place.get(name, "")) for name in _Source._fields[:3])
-            source = _Source(session, host, folder, str(place.get("transcript", "")))
-            waiting.append((source, entries))
-    for source, entries in waiting[-LEFT_OVER_SESSIONS:]:
+            waiting.append((place_of(places[-1]), entries))
+    for event, entries in waiting[-LEFT_OVER_SESSIONS:]:
         record = _waiting_record(entries)
         # prompts alone tell less than a note of more
         if (
             record
-            or source.transcript
+            or event.transcript
             or _was_made_of_prompts(entries)
-            or not shelf.get_notes([session_note_id(source.session)])
+            or not shelf.get_notes([session_note_id(event.session)])
         ):
-            record = record or _distil(shelf, source, directory)
-            _write(shelf, source, record, directory)
+            record = record or _distil(shelf, event, directory)
+            _write(shelf, event, record, directory)
 
 
 def _waiting_record(entries: list[dict[str, Any]]) -> SessionRecord | None:
@@ -115,34 +99,34 @@ def _was_made_of_prompts(entries: list[dict[str, Any]]) -> bool:
 
 
 def _write(
-    shelf: "NuggetShelf", source: _Source, record: SessionRecord | None, directory: str
+    shelf: "NuggetShelf", event: "Event", record: SessionRecord | None, directory: str
 ) -> None:
-    has_more = source.transcript or source.messages or source.last_reply
+    has_more = event.transcript or event.messages or event.last_reply
     of = "transcript" if has_more else "prompts"
-    append_entry(directory, source.session, {"kept": int(time.time()), "of": of})
+    append_entry(directory, event.session, {"kept": int(time.time()), "of": of})
     if record is not None:
         with suppress(RefusedText):  # it quotes what memory has shown
             shelf.keep_session(record)
 
 
-def _distil(shelf: "NuggetShelf", source: _Source, directory: str) -> SessionRecord | None:
+def _distil(shelf: "NuggetShelf", event: "Event", directory: str) -> SessionRecord | None:
     from nuggets.operations.session_note_text import Step
 
-    entries = read_diary(directory, source.session)
-    transcript = _read(source, directory)
+    entries = read_diary(directory, event.session)
+    transcript = _read(event, directory)
     steps: list[Step] = transcript.steps if transcript else []
     if not any(step.kind == "request" for step in steps):
         steps = [*(Step("request", prompt) for prompt in prompts_of(entries)), *steps]
-    if source.last_reply and (not steps or steps[-1].text != source.last_reply.strip()):
-        steps.append(Step("reply", source.last_reply))
-    _count_citations(shelf, source, entries, steps)
+    if event.last_reply and (not steps or steps[-1].text != event.last_reply.strip()):
+        steps.append(Step("reply", event.last_reply))
+    _count_citations(shelf, event, entries, steps)
     return make_record(
         steps,
         _used_memories(shelf, entries),
-        session=source.session,
-        host=(transcript.host if transcript else "") or source.host,
-        folder=source.folder,
-        project=shelf.project_of(source.folder),
+        session=event.session,
+        host=(transcript.host if transcript else "") or event.host,
+        folder=event.folder,
+        project=shelf.project_of(event.folder),
         started=transcript.started if transcript else "",
         ended=transcript.ended if transcript else "",
     )
@@ -171,9 +155,9 @@ def make_record(
     return SessionRecord(session, host, project, title, summary.text, begin, _time(ended, now))
 
 
-def _read(source: _Source, directory: str) -> "Transcript | None":
+def _read(event: "Event", directory: str) -> "Transcript | None":
     """The transcript; None, with a line in the log, if it cannot be read."""
-    if not source.transcript and not source.messages:
+    if not event.transcript and not event.messages:
         return None
     from nuggets.interfaces.hooks.transcript_reader import (
         Unreadable,
@@ -183,11 +167,11 @@ def _read(source: _Source, directory: str) -> "Transcript | None":
 
     since = purge_time(directory)
     try:
-        if source.messages:
-            return None if since else read_sent_transcript(source.host, source.messages)
-        return read_transcript(source.transcript, since)
+        if event.messages:
+            return None if since else read_sent_transcript(event.host, event.messages)
+        return read_transcript(event.transcript, since)
     except Unreadable as problem:
-        log(directory, f"session note: the transcript of {source.host or 'a host'}: {problem}")
+        log(directory, f"session note: the transcript of {event.host or 'a host'}: {problem}")
     except Exception as problem:  # a format that changed must not cost the rest of the hook
         log(directory, f"session note: the transcript could not be read: {type(problem).__name__}")
     return None
@@ -202,7 +186,7 @@ def _relative_files(steps: "Iterable[Step]", folder: str) -> "Iterable[Step]":
 
 
 def _count_citations(
-    shelf: "NuggetShelf", source: _Source, entries: list[dict[str, Any]], steps: "list[Step]"
+    shelf: "NuggetShelf", event: "Event", entries: list[dict[str, Any]], steps: "list[Step]"
 ) -> None:
     """Count the notes that hooks showed to this session and that the agent then cited."""
     ids = dict.fromkeys(note_id for entry in entries for note_id in entry.get("shown", ()))
@@ -211,7 +195,7 @@ def _count_citations(
         return
     for note in cited_notes(shelf.get_notes(ids).values(), replies):
         if note.source != "system":  # the note of a session is no memory to promote
-            shelf.count_hit(note.id, source.session, "cited")
+            shelf.count_hit(note.id, event.session, "cited")
 
 
 def _used_memories(shelf: "NuggetShelf", entries: list[dict[str, Any]]) -> list[str]:

@@ -79,11 +79,9 @@ def start_context(
     outdated = loaded_file.outdated if loaded_file else ()
     notes = shelf.leading_notes()
     promote_after = shelf.settings["promote_after"]
-    chosen = sorted(
-        (note for note in notes if note.stability == "durable" and not is_observed(note)),
-        key=lambda note: _weight(note, promote_after),
-        reverse=True,
-    )
+    chosen = [note for note in notes if note.stability == "durable" and not is_observed(note)]
+    chosen.sort(key=lambda note: (note.hits, note.updated_at), reverse=True)
+    chosen.sort(key=lambda note: (note.hits < promote_after, note.type != "preference"))
     frame = f"{quoted_block(START_HEADING, ['-', MORE])}\n{STANDING_ORDER}"
     room = _Room(budget - estimate_tokens(frame))
     last = session or next(iter(shelf.sessions()), None)
@@ -191,11 +189,6 @@ def _rank_by_work(notes: Sequence[MemoryNote], work: str) -> list[MemoryNote]:
     judged = judge(read_prompt(" ".join(tokens(work))), notes)
     fitting = [one for one in judged if one.probability > NO_WORD_SHARED]
     return [one.note for one in sorted(fitting, key=lambda one: -one.probability)]
-
-
-def _weight(note: MemoryNote, promote_after: int) -> tuple[bool, bool, int, str]:
-    """Sort key: promoted, then preferences, then by hits, then by time of change."""
-    return (note.hits >= promote_after, note.type == "preference", note.hits, note.updated_at)
 
 
 def _lines_within(

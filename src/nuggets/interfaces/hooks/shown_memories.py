@@ -73,13 +73,9 @@ def _says_its_title(note: MemoryNote) -> bool:
 
 
 def is_shown(shelf: "NuggetShelf", note: MemoryNote) -> bool:
-    """Whether it may be shown without being asked for."""
-    return not _is_trace(note) and not note.hidden and not shelf.invalidity(note)
-
-
-def _is_trace(note: MemoryNote) -> bool:
-    """Was it written by a hook: a file seen, or the task of a session?"""
-    return note.stability == "temporary" and note.source in ("tool_observation", "system")
+    """Whether it may be shown without being asked for: no file that a hook saw, no session."""
+    is_trace = note.stability == "temporary" and note.source in ("tool_observation", "system")
+    return not is_trace and not note.hidden and not shelf.invalidity(note)
 
 
 # --- the diary ----------------------------------------------------------------------------------
@@ -102,6 +98,13 @@ def where_it_is(event: Event) -> dict[str, str]:
     """The part of an entry by which the session's note can be written later."""
     place = {"session": event.session, "host": event.host, "folder": event.folder}
     return {**place, "transcript": event.transcript} if event.transcript else place
+
+
+def place_of(entry: dict[str, Any]) -> Event:
+    """The session of such an entry."""
+    names = ("session", "host", "folder", "transcript")
+    session, host, folder, transcript = (str(entry.get(name, "")) for name in names)
+    return Event(session=session, host=host, folder=folder, transcript=transcript)
 
 
 def read_diary(directory: str, session: str) -> list[dict[str, Any]]:

@@ -152,12 +152,8 @@ def _trusted_folder(path: str) -> str:
 
 def _host_of(place: str) -> str:
     """The host in whose folder a path lies."""
-    for host, (variable, folder) in _FOLDERS.items():
-        moved = os.environ.get(variable)
-        for root in filter(None, [moved, os.path.join(os.path.expanduser("~"), folder)]):
-            if place.startswith(os.path.join(os.path.realpath(root), "")):
-                return host
-    return ""
+    roots = {host: os.path.join(os.path.realpath(host_folder(host)), "") for host in _FOLDERS}
+    return next((host for host, root in roots.items() if place.startswith(root)), "")
 
 
 def _read(place: str) -> bytes:

@@ -8,7 +8,6 @@ import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing
-from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -170,17 +169,11 @@ def _read_service(tables: Tables, at: str, found: Records) -> None:
 
 
 def _add_memory(row: Row, own_id: object, at: str, found: Records) -> Json | None:
-    fields = {**row, "updated_at": _utc(row.get("updated_at"))}
-    note = read_memory(fields, found.nugget, at, own_id=own_id)
+    note = read_memory(row, found.nugget, at, own_id=own_id)
     if note is None:
         found.problems.append(f"memory {row['id']}: it has no text")
         return None
     return found.add(note, f"memory {row['id']}")
-
-
-def _utc(time: object) -> object:
-    """SQLite's `datetime('now')` is UTC, and does not say so."""
-    return f"{time}Z" if isinstance(time, str) and len(time) == len("2026-01-31 09:00:00") else time
 
 
 HIPPO = Program(
@@ -194,23 +187,22 @@ MCP_MEMORY_SERVICE = Program(
 # --- opencode: its sessions become notes of sessions, by the rules of live ones -------------------
 
 
-# Up to version 1 a session has messages, and these have parts; from version 2 on a message has all.
-# Sessions that the agent began itself, for a part of its work, are no sessions of a person.
+# Up to version 1 a session has messages, and these have parts; from version 2 on a message has all,
+# and what version 1 left stays beside that. Sessions that the agent began itself, for a part of its
+# work, are no sessions of a person.
 
-ReadMessages = Callable[[Tables, str], Iterator[tuple[Any, Json]]]  # each with its time
 
-
-def _read_sessions(
-    table: str, messages: ReadMessages, tables: Tables, at: str, found: Records
-) -> None:
+def _read_opencode(tables: Tables, at: str, found: Records) -> None:
     since = purge_time(found.directory)  # nothing that was erased may come back
-    for row in tables.rows(table):
+    every = {row["id"]: (row, _messages) for row in tables.rows("session")}
+    every |= {row["id"]: (row, _messages_2) for row in tables.rows("session_v2")}
+    for row, messages in every.values():
         if row.get("parent_id"):
             continue
         session = str(row["id"])
         try:
-            every = messages(tables, session)
-            sent = [entry for time, entry in every if not since or _time(time, "") > since]
+            told = messages(tables, session)  # each with its time
+            sent = [entry for time, entry in told if not since or _time(time, "") > since]
         except sqlite3.Error as problem:
             found.problems.append(f"session {session}: {problem}")
             continue
@@ -264,12 +256,9 @@ def _parts(row: Row, message: Json) -> Iterator[Json]:
             yield {**part}
 
 
-def _opencode(table: str, messages: ReadMessages) -> Program:
-    needed = frozenset(("id", "directory", "time_created"))
-    return Program("opencode", table, needed, partial(_read_sessions, table, messages))
-
-
-OPENCODE, OPENCODE_2 = _opencode("session", _messages), _opencode("session_v2", _messages_2)
+_OF_SESSION = frozenset(("id", "directory", "time_created"))
+OPENCODE = Program("opencode", "session", _OF_SESSION, _read_opencode)
+OPENCODE_2 = Program("opencode", "session_v2", _OF_SESSION, _read_opencode)
 
 
 # --- which program wrote a database ---------------------------------------------------------------
