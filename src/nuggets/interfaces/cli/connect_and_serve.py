@@ -232,11 +232,10 @@ _ADDRESS_ARGUMENTS = (
         default="",
         metavar="NAME",
     ),
-    flag("--open", "open the page in your browser"),
-    examples=("nuggets serve", "nuggets serve --port 8000 --open", "nuggets serve --host 0.0.0.0"),
+    examples=("nuggets serve", "nuggets serve --port 8000", "nuggets serve --host 0.0.0.0"),
 )
 def _serve(call: Call) -> Outcome:
-    return _run(call, open_browser=call.options.open)
+    return _run(call, open_browser=False)
 
 
 @command("ui", *_ADDRESS_ARGUMENTS)

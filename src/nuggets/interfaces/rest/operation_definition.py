@@ -206,7 +206,7 @@ COMPONENTS: Mapping[str, Schema] = {
     "Recall": _more(record_schema(RecallResult), _ALSO),
     "SearchResult": _more(
         record_schema(SearchNotesResult, note=reference("Note")),
-        {"why": {"type": "object"}, **_CAVEATS},
+        _CAVEATS,
         foreign=bool,
     ),
     "Reflection": record_schema(ReflectionResult, changes=array(ReflectionChange)),

@@ -156,18 +156,11 @@ def _graph(shelf: NuggetShelf) -> Any:
 
 @operation("GET", "/api/search", "The notes that match a query, best first; counts no hit")
 def _search(
-    shelf: NuggetShelf, query: Query, limit: UpTo100 = 5, why: bool = False, **filters: Filters
+    shelf: NuggetShelf, query: Query, limit: UpTo100 = 5, **filters: Filters
 ) -> list[Found]:
-    results = []
     with shelf.snapshot():
-        for result in shelf.search_notes(query, limit, session=None, **filters):
-            answer = json_responses.search_result(shelf, result)
-            if why:
-                include_hidden = filters.get("include_hidden", False)
-                explanation = shelf.explain(query, result.note.id, include_hidden)
-                answer["why"] = codec.to_json(explanation)
-            results.append(answer)
-    return results
+        results = shelf.search_notes(query, limit, session=None, **filters)
+        return [json_responses.search_result(shelf, result) for result in results]
 
 
 # --- the whole shelf: history, reflection, MEMORY.md, activity ------------------------------------
