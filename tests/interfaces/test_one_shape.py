@@ -255,11 +255,13 @@ def test_sessions_are_told_alike(doors: Doors) -> None:
     assert len(told) == 2
 
     cli, rest, mcp = doors.ask(
-        ("sessions", "show"), ("GET", "sessions/last", {}), ("sessions", {"session": cli[0]["id"]})
+        ("sessions", "show"),
+        ("GET", "sessions", {"limit": 1}),
+        ("sessions", {"session": cli[0]["id"]}),
     )
     (shown,) = (result["note"] for result in mcp["results"])
 
-    assert cli == rest
+    assert [cli] == rest
     assert part(cli, shown) == shown
     assert shown["content"]
 

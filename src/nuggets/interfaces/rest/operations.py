@@ -37,7 +37,6 @@ Filters = Annotated[Any, NoteFilterOptions]
 # Results of one request: ours, above what the page asks for.
 UpTo100 = Annotated[int, Limit(1, 100)]
 UpTo1000 = Annotated[int, Limit(1, 1000)]
-LAST = "last"  # instead of a session's id
 
 
 @operation("GET", "/api/health", "Whether the server answers")
@@ -136,15 +135,6 @@ def _search_sessions(
 ) -> list[Found]:
     results = shelf.search_sessions(query, limit, all_projects=all)
     return [json_responses.search_result(shelf, result) for result in results]
-
-
-@operation(
-    "GET",
-    "/api/sessions/{session}",
-    "The note of one session, by its id; `last`: of this project's last one",
-)
-def _session(shelf: NuggetShelf, session: Name) -> MemoryNote:
-    return shelf.get_session(None if session == LAST else session)
 
 
 @operation("GET", "/api/graph", "Every note as a node with its links, without contents")
