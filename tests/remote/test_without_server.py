@@ -8,7 +8,9 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -69,6 +71,31 @@ def test_reads_come_from_the_copy_and_say_its_age(place: Place) -> None:
         assert any("less than a minute old" in warning for warning in shelf.warnings)
         with pytest.raises(StoreError, match="nothing was changed"):
             shelf.undo()
+
+
+@pytest.mark.parametrize("status", [429, 502])
+def test_what_a_proxy_does_not_let_through_waits(place: Place, status: int) -> None:
+    class Proxy(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_error(status)
+
+        def log_message(self, *_: object) -> None: ...
+
+    with place.up(), place.open() as shelf:
+        shelf.remember("project", "port", "8080")
+        shelf.refresh_copy()
+    with HTTPServer(("127.0.0.1", place.port), Proxy) as proxy, place.open() as shelf:
+        serving = Thread(target=proxy.serve_forever)
+        serving.start()
+        try:
+            assert shelf.recall("port").answer == "8080"
+            shelf.remember("project", "host", "there")
+        finally:
+            proxy.shutdown()
+            serving.join()
+
+    assert len(place.queue.waiting()) == 1
 
 
 def test_without_a_copy_a_read_is_an_error(place: Place) -> None:
