@@ -20,7 +20,7 @@ from nuggets.domain.limits import CONTENT_BYTES, NAME_CHARACTERS, TAG_CHARACTERS
 from nuggets.domain.records import CopyIndex, MemoryNote, NuggetConfig
 from nuggets.errors import NotFound, StoreError
 from nuggets.filesystem.shelf_location import parse_server_url
-from nuggets.remote.offline import CallQueue
+from nuggets.remote.offline import CallQueue, WaitingCall
 from nuggets.remote.remote_shelf import RemoteShelf
 from web_serving import served_here
 
@@ -209,7 +209,7 @@ def test_a_kill_loses_nothing_and_does_nothing_twice(place: Place, moment: str) 
         shelf.refresh_copy()
     script = f"""
 import os, signal
-from nuggets.remote.offline import CallQueue
+from nuggets.remote.offline import CallQueue, WaitingCall
 from nuggets.remote.remote_shelf import RemoteShelf
 from nuggets.remote import ServerCalls
 def die_after(owner, name):
@@ -461,3 +461,28 @@ def test_the_command_tells_what_waits_and_settles_it(place: Place) -> None:
     assert dropped.code == 0
     assert nothing.code == 1
     assert json.loads(run("queue", "--json").out) == {"waiting": [], "rejected": []}
+
+
+def test_a_child_that_was_forked_meanwhile_keeps_no_call_from_being_sent(tmp_path: Path) -> None:
+    queue = CallQueue(str(tmp_path))
+    message = {"method": "remember", "args": [], "caller": {"call": {}}}
+    waits, ends = os.pipe()
+    children: list[int] = []
+
+    def post(_: Mapping[str, object]) -> None:
+        child = os.fork()
+        if not child:
+            os.close(ends)
+            os.read(waits, 1)
+            os._exit(0)
+        children.append(child)
+
+    queue.add(WaitingCall("1", "2026-01-31T09:00:00.000Z", message))
+    assert len(list(queue.send(post))) == 1
+    queue.add(WaitingCall("2", "2026-01-31T09:00:00.000Z", message))
+    sent = len(list(queue.send(lambda _: None)))
+    os.close(ends)
+    os.waitpid(children[0], 0)
+    os.close(waits)
+
+    assert sent == 1

@@ -79,7 +79,10 @@ class CallQueue:
             except BlockingIOError:
                 yield False
                 return
-            yield True
+            try:
+                yield True
+            finally:
+                fcntl.flock(descriptor, fcntl.LOCK_UN)  # also for a child that inherited it
         finally:
             os.close(descriptor)
 
