@@ -55,7 +55,7 @@ class _Call:
         self.name = words[0] if words else ""
         self.directory = options.get("--dir") or default_location(os.environ)
         self._host = options.get("--host", "")
-        self._event = event_of(self.name, self._host, {})
+        self._event = Event()
         self._held = b""
 
     def __call__(self, context: str, message: str = "") -> None:
