@@ -108,7 +108,7 @@ def _acquire(path: str, deadline: float) -> int:
     pause = _FIRST_PAUSE
     while True:
         try:
-            descriptor = _open(path)
+            descriptor = open_lock_file(path)
         except OSError as problem:
             raise unwritable(path, problem) from problem
         try:
@@ -125,7 +125,8 @@ def _acquire(path: str, deadline: float) -> int:
         pause = min(pause * 2, _LONGEST_PAUSE)
 
 
-def _open(path: str) -> int:
+def open_lock_file(path: str) -> int:
+    """The descriptor of a file to lock; it is made, with its directory, if it is missing."""
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
     try:
         return open_plain(path, flags)

@@ -14,14 +14,12 @@ import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 from nuggets.errors import StoreError
-from nuggets.filesystem.atomic_files import open_plain, private_directory
 from nuggets.filesystem.processes import NEUTRAL_FOLDER, isolated_command
-
-if TYPE_CHECKING:
-    from nuggets.stores.sqlite.database import Database
+from nuggets.stores.exports.register import documented_files, is_incomplete, read_registers
+from nuggets.stores.process_lock import hold_shelf_lock, open_lock_file
+from nuggets.stores.sqlite.database import Database
 
 DATABASE = "nuggets.db"
 
@@ -55,7 +53,7 @@ def start(directory: str, is_wanted: Callable[[], bool]) -> None:
     program = os.path.basename(sys.executable or "")
     if not program.startswith(("python", "pypy")):  # embedded in another program
         return
-    with suppress(OSError):
+    with suppress(OSError, StoreError):
         descriptor = _try_lock(directory)
         if descriptor is None:
             _seen[directory] = now
@@ -70,10 +68,7 @@ def start(directory: str, is_wanted: Callable[[], bool]) -> None:
 
 def _try_lock(directory: str) -> int | None:
     """Lock the file of the refresher; None if another process has locked it."""
-    path = os.path.join(directory, _LOCK)
-    with suppress(StoreError):
-        private_directory(os.path.dirname(path))
-    descriptor = open_plain(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
+    descriptor = open_lock_file(os.path.join(directory, _LOCK))
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -122,9 +117,6 @@ def run(directory: str, lock: int) -> None:
     """Write the files until they are current. `lock`: the descriptor of the lock file."""
     import gc
 
-    from nuggets.stores.process_lock import hold_shelf_lock
-    from nuggets.stores.sqlite.database import Database
-
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # removes what is unfinished
     os.nice(5)  # whoever waits for an answer goes first
     gc.disable()  # nothing here is circular, and there are many objects
@@ -144,12 +136,9 @@ def run(directory: str, lock: int) -> None:
                     database.close()  # the last connection moves the log into the database
 
 
-def _write_when_quiet(database: "Database", directory: str) -> int:
+def _write_when_quiet(database: Database, directory: str) -> int:
     """Write the files when nobody has written for a moment; the last change that they show."""
-    from nuggets.stores.exports.register import documented_files, is_incomplete, read_registers
-    from nuggets.stores.exports.write import refresh
-    from nuggets.stores.process_lock import hold_shelf_lock
-    from nuggets.stores.sqlite.database import Database
+    from nuggets.stores.exports.write import refresh  # whoever starts a refresher needs it not
 
     deadline, change = time.monotonic() + LONGEST_SECONDS, _last_change(database)
     while time.monotonic() < deadline:
@@ -164,7 +153,7 @@ def _write_when_quiet(database: "Database", directory: str) -> int:
     return change
 
 
-def _last_change(database: "Database") -> int:
+def _last_change(database: Database) -> int:
     """The last revision that is more than recalls."""
     sql = "SELECT revision FROM commits WHERE action <> 'recall' ORDER BY revision DESC LIMIT 1"
     row = database.execute(sql).fetchone()
