@@ -11,6 +11,7 @@ from nuggets.domain.note_markdown import parse_note
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.errors import InvalidInput
 from nuggets.facts.key_words import spellings, split_words
+from nuggets.filesystem.atomic_files import is_leftover
 from nuggets.interfaces import prompt_quoting
 from nuggets.interfaces.cli import terminal_output
 from nuggets.interfaces.connect import EditError, jsonc
@@ -150,6 +151,7 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         host_markup.carries_mark,
     ),
     "domain/credentials.py": (credentials.credential_kinds, credentials.redact),
+    "filesystem/atomic_files.py": (is_leftover,),
     "domain/type_check.py": (_read_limited,),
     "facts/key_words.py": (split_words, spellings),
     "operations/metadata_inference.py": (metadata_inference.content_tags, _infer),

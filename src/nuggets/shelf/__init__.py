@@ -1331,7 +1331,8 @@ class NuggetShelf:
 
     def _unrecorded_location(self) -> "Location | None":
         """Where the project lies, if that has to be written down with its next memory."""
-        if not self._needs_recording or (self._recognition and self._recognition.is_recorded):
+        is_known = self._recognition is not None and self._recognition.is_recorded
+        if is_known or not self._needs_recording or self._project == "":
             return None
         with self._transactions.reading() as view:  # also what recognizes the project
             if not self.project or self._recognition is None:
