@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks.gauges import cpu
 from nuggets.interfaces.hooks.prompt_context import prompt_context
-from nuggets.interfaces.mcp.server import TOOLS
+from nuggets.interfaces.mcp.server import ALL_TOOLS
 from nuggets.shelf import NuggetShelf
 
 PYTHON = sys.executable
@@ -242,7 +242,7 @@ def server_rows(quick: bool) -> Iterator[Row]:
 
 def list_row() -> Row:
     """Tokens of the whole list of tools, at four characters each."""
-    shapes = [tool.listed.model_dump(by_alias=True, exclude_none=True) for tool in TOOLS]
+    shapes = [tool.listed.model_dump(by_alias=True, exclude_none=True) for tool in ALL_TOOLS]
     tokens = len(json.dumps(shapes, separators=(",", ":"))) / 4
     return row("tokens of the list of all tools", round(tokens), 2500)
 

@@ -14,7 +14,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, Implementation, TextContent
 
 from forked_processes import run_module
-from nuggets.interfaces.mcp.server import TOOLS, ServerContext, build_server
+from nuggets.interfaces.mcp.server import ALL_TOOLS, ServerContext, build_server
 from nuggets.interfaces.mcp.tool_definition import Tool
 from nuggets.settings import load
 
@@ -31,7 +31,7 @@ def server_context(directory: Path | str, **settings: str) -> ServerContext:
 
 
 def in_memory(
-    context: ServerContext, talk: Talk, tools: Sequence[Tool] = TOOLS, host: str = "test"
+    context: ServerContext, talk: Talk, tools: Sequence[Tool] = ALL_TOOLS, host: str = "test"
 ) -> Any:
     """Talk to the server inside this process, as this host."""
 
@@ -50,7 +50,7 @@ def server_at(directory: Path, **environ: str) -> StdioServerParameters:
     """The real command, on its own shelf."""
     return StdioServerParameters(
         command=sys.executable,
-        args=["-m", "nuggets", "mcp"],
+        args=["-m", "nuggets", "mcp", "--tools", "all"],
         env={"NUGGETS_DIR": str(directory), **environ},
         cwd=str(directory),
     )

@@ -83,7 +83,7 @@ class Soak:
         self.storm = Storm(directory, seed=1, writes=1 << 60)
         self.directory = directory
         start = self.storm.process
-        self._mcp = stack.enter_context(start(*COMMAND, "mcp"))
+        self._mcp = stack.enter_context(start(*COMMAND, "mcp", "--tools", "all"))
         self._web = stack.enter_context(start(*web_server, "serve", "--port", "0", "--json"))
         self._scheduler = stack.enter_context(start(*COMMAND, "schedule", "run"))
         self.living = {"mcp": self._mcp, "serve": self._web, "schedule": self._scheduler}

@@ -25,7 +25,7 @@ from nuggets.interfaces.hooks import host_payload, orders
 from nuggets.interfaces.importers import Records
 from nuggets.interfaces.importers.markdown_files import read_instructions
 from nuggets.interfaces.importers.record_files import read_json, read_rows
-from nuggets.interfaces.mcp.server import TOOLS
+from nuggets.interfaces.mcp.server import ALL_TOOLS
 from nuggets.interfaces.mcp.tool_definition import ToolCall
 from nuggets.interfaces.rest import OPERATIONS
 from nuggets.language import dates, text
@@ -216,12 +216,14 @@ def call_tool(raw: bytes) -> None:
     """The first byte chooses a tool; what follows are its arguments, or the text of each."""
     if not raw:
         return
-    tool = TOOLS[raw[0] % len(TOOLS)]
+    tool = ALL_TOOLS[raw[0] % len(ALL_TOOLS)]
     value = json_of(raw[1:])
     if not isinstance(value, dict):
         value = _same_for_all(tool.arguments.schema["properties"], words_of(raw[1:]))
     try:
-        answer = tool.run(ToolCall(_shelf("mcp"), "s", NOW), **tool.arguments.read(value, "it"))
+        answer = tool.run(
+            ToolCall(_shelf("mcp"), "s", NOW, set()), **tool.arguments.read(value, "it")
+        )
     except NuggetsError:
         return
     codec.dumps(answer.structured).encode()

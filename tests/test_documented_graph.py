@@ -8,7 +8,7 @@ import pytest
 
 from nuggets import GraphNoteMetaInput, Nugget, NuggetShelf
 from nuggets.errors import InvalidInput
-from nuggets.interfaces.mcp.server import TOOLS
+from nuggets.interfaces.mcp.server import FEW_TOOLS
 from nuggets.search.weights import WEIGHTS
 
 
@@ -210,7 +210,7 @@ def test_the_pi_extension_offers_the_documented_graph_tools() -> None:
 
 
 def test_agents_are_told_when_to_write_a_note_instead_of_a_fact() -> None:
-    told = {tool.name: tool.listed.description or "" for tool in TOOLS}
+    told = {tool.name: tool.listed.description or "" for tool in FEW_TOOLS}
 
     assert "create_note" in told["remember"]
     assert "more than a sentence" in told["create_note"]

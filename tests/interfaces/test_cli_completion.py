@@ -211,6 +211,7 @@ def test_the_values_of_options_are_offered(complete: Complete) -> None:
     assert complete("note", "add", "n", "t", "--stability", "") == set(STABILITIES)
     assert complete("note", "list", "--kind", "f") == {"fact"}
     assert complete("note", "list", "--kind", "=", "") == set(KINDS)
+    assert complete("mcp", "--tools", "=", "") == {"few", "all"}
     assert complete("config", "set", "promote") == {"promote_after"}
     assert complete("config", "") == {"set", "unset"}
 

@@ -38,7 +38,7 @@ def test_a_real_client_talks_to_a_real_server_over_its_pipes(tmp_path: Path) -> 
 
     tools, recalled = over_stdio(tmp_path, talk)
 
-    assert len(tools) == 11
+    assert len(tools) == 15
     assert recalled.structured_content["answer"] == "pytest -q 設定"
     assert (tmp_path / "project.nugget.json").exists()  # closed in order
 
@@ -120,7 +120,7 @@ def test_a_server_that_is_closing_is_not_cut_off_by_a_host_in_a_hurry(
     monkeypatch.setattr(signal, "signal", handlers.__setitem__)
     monkeypatch.setattr(os, "_exit", ended.append)
 
-    def close_and_be_told_to_end(context: ServerContext) -> None:
+    def close_and_be_told_to_end(context: ServerContext, tools: object) -> None:
         context.close()
         handlers[signal.SIGTERM](signal.SIGTERM, None)
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from mcp.client import Client
-from mcp_types import CallToolResult
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult, TextResourceContents
 
 from agent_doors import in_memory, said, server_context
 from nuggets.errors import NotFound
@@ -21,6 +22,31 @@ def web() -> Iterator[AppClient]:
     keep_sessions(shelf)
     with client(shelf) as served:
         yield served
+
+
+def test_a_resource_shows_the_last_sessions_of_the_project(tmp_path: Path) -> None:
+    with NuggetShelf(tmp_path, project=PROJECT) as shelf:
+        keep_sessions(shelf)
+
+    async def talk(agent: Client) -> str:
+        (content,) = (await agent.read_resource("nuggets://sessions")).contents
+        assert isinstance(content, TextResourceContents)
+        return content.text
+
+    text = in_memory(server_context(tmp_path), talk)
+
+    assert text.index("deploy pipeline") < text.index("UUID keys")
+    assert text.count("<nuggets-memory") == 2
+    assert "Another project" not in text
+
+
+def test_without_sessions_the_resource_says_so(tmp_path: Path) -> None:
+    async def talk(agent: Client) -> str:
+        with pytest.raises(MCPError) as problem:
+            await agent.read_resource("nuggets://sessions")
+        return str(problem.value)
+
+    assert "no note of a session" in in_memory(server_context(tmp_path), talk)
 
 
 def test_rest_lists_the_sessions_of_the_project_or_of_all(web: AppClient) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from nuggets.interfaces.connect.hosts import HOSTS, ListItem, Setup
 from nuggets.interfaces.hooks.host_payload import event_of, files_of
-from nuggets.interfaces.mcp.server import TOOLS
+from nuggets.interfaces.mcp.server import FEW_TOOLS
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = ROOT / "plugins"
@@ -250,7 +250,7 @@ def test_extensions_in_the_repository_are_those_that_connect_installs(
 
 def test_on_pi_an_agent_reads_and_writes_through_the_server_as_everywhere() -> None:
     text = (ROOT / ".pi/extensions/nuggets.ts").read_text()
-    offered = {tool.name: tool.arguments for tool in TOOLS}
+    offered = {tool.name: tool.arguments for tool in FEW_TOOLS}
     calls = re.findall(r'=> \[\s*"(\w+)",\s*\{\s(.*?),?\s\s*\},?\s*\]', text, re.DOTALL)
 
     assert re.findall(r'run\(\["(\w+)"', text) == ["hook"]

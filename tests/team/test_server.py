@@ -15,7 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from nuggets import NuggetShelf
 from nuggets.domain.records import ROLES, Role
 from nuggets.interfaces.hook_endpoint import HookEndpoint
-from nuggets.interfaces.mcp.server import TOOLS
+from nuggets.interfaces.mcp.server import ALL_TOOLS
 from nuggets.interfaces.request_shelf import Team
 from nuggets.interfaces.rest import OPERATIONS, application
 from nuggets.interfaces.serve import Address
@@ -389,7 +389,7 @@ def test_a_private_change_is_no_event_for_others(tmp_path: Path) -> None:
 
 # --- MCP -------------------------------------------------------------------------------------
 
-WRITING = {tool.name for tool in TOOLS if not tool.only_reads}
+WRITING = {tool.name for tool in ALL_TOOLS if not tool.only_reads}
 CALLS: dict[str, dict[str, Any]] = {
     "recall": {"query": f"{SECRET} key"},
     "search_notes": {"query": SECRET},

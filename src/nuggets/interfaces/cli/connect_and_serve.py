@@ -288,10 +288,19 @@ def _open(url: str) -> None:
 # --- mcp ---------------------------------------------------------------------------------------
 
 
-@command("mcp")
+@command(
+    "mcp",
+    argument(
+        "--tools",
+        choices=("few", "all"),
+        default="few",
+        help="all: also list_notes, merge_notes, undo and promote (default: few)",
+    ),
+    examples=("nuggets mcp", "nuggets mcp --tools all"),
+)
 def _mcp(call: Call) -> Outcome:
     check_extra("mcp", "the MCP server")
-    from nuggets.interfaces.mcp.server import ServerContext, serve_stdio
+    from nuggets.interfaces.mcp.server import ALL_TOOLS, FEW_TOOLS, ServerContext, serve_stdio
     from nuggets.interfaces.scheduler import Heartbeat
 
     # A server runs its own daily reflection.
@@ -299,7 +308,7 @@ def _mcp(call: Call) -> Outcome:
     _exit_on_signals(context)
     if sys.stdin is not None and sys.stdin.isatty():
         warn("Speaking MCP on standard input and output, for an agent; Ctrl-C ends it.")
-    serve_stdio(context)
+    serve_stdio(context, ALL_TOOLS if call.options.tools == "all" else FEW_TOOLS)
     return Outcome(None, [])
 
 

@@ -1,4 +1,4 @@
-"""Tools that read: recall, search_notes, get_note, status, sessions."""
+"""Tools that read: recall, search_notes, get_note, list_notes, status, sessions."""
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
@@ -25,6 +25,7 @@ from nuggets.search.answer_degree import describe_gaps
 
 LINE = AT_A_GLANCE  # of a note in an index: enough to decide whether to open it
 PAGE = 30_000  # characters of a note shown at once: hosts cut an answer at about 25,000 tokens
+NOTES_LISTED = 50  # at most, ours; what fits is bounded by `ROOM`
 VERSIONS = 20  # of a memory, the newest; together as long as a page
 
 _Note = Annotated[str, "id, exact title, or start of the id"]
@@ -121,21 +122,27 @@ def _search_notes(
 
 
 def _index(call: ToolCall, results: Sequence[SearchNotesResult]) -> Answer:
-    """As many results as fit, in the text and in the JSON; the others are counted."""
-    lines = [_line(call, result.note) for result in results]
     shapes = [
         {**_entry(call, r.note), "relevance": r.relevance, "clearAnswer": r.clear_answer}
         for r in results
     ]
+    return _fit(call, [r.note for r in results], shapes, len(results), "narrow the query")
+
+
+def _fit(
+    call: ToolCall, notes: Sequence[MemoryNote], shapes: list[Json], total: int, advice: str
+) -> Answer:
+    """As many entries as fit, in the text and in the JSON; of `total` the others are counted."""
+    lines = [_line(call, note) for note in notes]
     sizes = (
         max(len(line), len(codec.dumps(shape))) for line, shape in zip(lines, shapes, strict=True)
     )
     lines = lines[: room_for(sizes)]
-    omitted = len(results) - len(lines)
+    omitted = total - len(lines)
     structured = {"results": shapes[: len(lines)], "omitted": omitted}
     if not lines:
         return Answer(structured, "Memory has nothing on this.")
-    more = [f"{omitted} more did not fit; narrow the query."] if omitted else []
+    more = [f"{omitted} more did not fit; {advice}."] if omitted else []
     text = "\n".join([PREFACE, fence("\n".join(lines)), *more, "Open one with get_note."])
     return Answer(structured, text)
 
@@ -198,6 +205,26 @@ def _shorten(version: MemoryVersion) -> MemoryVersion:
 def _past(version: MemoryVersion) -> str:
     times = f"{version.valid_from} to {version.valid_until or 'today'}"
     return f"{times}: {one_line(version.note.content, LINE)}"
+
+
+@tool("List notes", "List notes by filter, newest first.", INDEX, READ)
+def _list_notes(
+    call: ToolCall,
+    nugget: str | None = None,
+    tag: str | None = None,
+    scope: MemoryScope | None = None,
+    include_hidden: bool = False,
+    limit: int = 20,
+) -> Answer:
+    notes = list(
+        call.shelf.list_notes(nugget=nugget, tag=tag, scope=scope, include_hidden=include_hidden)
+    )
+    notes.sort(key=lambda note: note.updated_at, reverse=True)
+    notes.sort(key=call.shelf.is_foreign)
+    listed = notes[: max(1, min(limit, NOTES_LISTED))]
+    shapes = [_entry(call, note) for note in listed]
+    advice = "filter by nugget, tag or scope, or raise limit"
+    return _fit(call, listed, shapes, len(notes), advice)
 
 
 @tool(

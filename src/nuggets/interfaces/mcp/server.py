@@ -8,14 +8,23 @@ import anyio
 import anyio.to_thread
 import mcp_types as types
 from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
 
 from nuggets import __version__
 from nuggets.domain import times
 from nuggets.domain.codec import json_name
-from nuggets.errors import InvalidInput, NuggetsError
+from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.hook_files import log_problem, recorded_session
 from nuggets.filesystem.shelf_location import directory_of, is_database, is_server
 from nuggets.interfaces.mcp import read_tools, write_tools
+from nuggets.interfaces.mcp.resources_and_prompts import (
+    MARKDOWN,
+    get_prompt,
+    list_prompts,
+    list_resources,
+    list_templates,
+    resource_text,
+)
 from nuggets.interfaces.mcp.tool_definition import (
     INSTRUCTIONS,
     RepairedMessages,
@@ -40,8 +49,12 @@ OPENING_SECONDS = 1.0  # until the shelf is opened: the handshake comes first
 LOOKING_SECONDS = 60.0  # between two looks for a shelf, one call of stat each
 PROGRESS_SECONDS = 2.0  # between two notifications: ours, far below the timeouts of clients
 
-# Few, because their descriptions fill every conversation.
-TOOLS = tools_of(read_tools, write_tools)
+WRITES_KNOWN = 1000  # revisions whose conversation is known: ours, so that they cannot pile up
+
+# Few tools are offered, because their descriptions fill every conversation; all with `--tools all`.
+ONLY_IF_ALL = ("list_notes", "merge_notes", "undo", "promote")
+ALL_TOOLS = tools_of(read_tools, write_tools)
+FEW_TOOLS = [tool for tool in ALL_TOOLS if tool.name not in ONLY_IF_ALL]
 
 T = TypeVar("T")
 
@@ -76,6 +89,7 @@ class ServerContext:
         self._calls_at_once = calls_at_once
         self._own_session = f"mcp-{os.urandom(6).hex()}"
         self.closing = False
+        self._writers: dict[tuple[int, str], None] = {}  # revisions and by whom, the oldest first
 
     def shelf(self) -> "NuggetShelf":
         if self._shelf is None:
@@ -129,6 +143,15 @@ class ServerContext:
             configured or recorded_session(self.settings["dir"], os.getppid()) or self._own_session
         )
 
+    def revisions_of(self, writer: str) -> set[int]:
+        """The revisions that this client made in this conversation."""
+        return {revision for revision, by in list(self._writers) if by == writer}
+
+    def record_write(self, writer: str, revision: int) -> None:
+        self._writers[revision, writer] = None
+        if len(self._writers) > WRITES_KNOWN:
+            del self._writers[next(iter(self._writers))]
+
     def close(self) -> None:
         self.closing = True
         if self._companion is not None:
@@ -137,7 +160,7 @@ class ServerContext:
             self._shelf.close()
 
 
-def build_server(context: ServerContext, tools: Sequence[Tool] = TOOLS) -> Server[Any]:
+def build_server(context: ServerContext, tools: Sequence[Tool] = FEW_TOOLS) -> Server[Any]:
     """The server on any transport; whoever runs it closes the context afterwards."""
     offered = {tool.name: tool for tool in tools}
     aliases = {json_name(name): tool for name, tool in offered.items()}  # accepted, not listed
@@ -159,6 +182,20 @@ def build_server(context: ServerContext, tools: Sequence[Tool] = TOOLS) -> Serve
             tasks.cancel_scope.cancel()
         return _name_tools(answer, agent_name(ctx))
 
+    async def read(ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        session, uri = context.session(ctx), str(params.uri)
+        try:
+            text = await context.in_turn(
+                lambda: resource_text(context.shelf_for(ctx.request), uri, session)
+            )
+        except NuggetsError as problem:
+            absent = isinstance(problem, NotFound)
+            code = types.INVALID_PARAMS if absent else types.INTERNAL_ERROR
+            raise MCPError(code, fence_refusal(problem)) from None
+        return types.ReadResourceResult(
+            contents=[types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)]
+        )
+
     return Server(
         "nuggets",
         version=__version__,
@@ -166,6 +203,11 @@ def build_server(context: ServerContext, tools: Sequence[Tool] = TOOLS) -> Serve
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
     )
 
 
@@ -199,12 +241,12 @@ async def _report_progress(session: "ServerSession", tool_name: str) -> None:
             return
 
 
-def serve_stdio(context: ServerContext) -> None:
+def serve_stdio(context: ServerContext, tools: Sequence[Tool] = FEW_TOOLS) -> None:
     """Serve this process's own input and output until the input ends."""
     from mcp.server.stdio import stdio_server
 
     async def serve() -> None:
-        server = build_server(context)
+        server = build_server(context, tools)
         async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
             tasks.start_soon(_open_for_companion, context)
             options = server.create_initialization_options()
@@ -245,13 +287,15 @@ def _answer_call(
         return refusal(str(problem))
     try:
         shelf = context.shelf_for(request).for_client(client)
+        writer = f"{shelf.client_name} {client.session}"
         shelf.sync_shared()
-        call = ToolCall(shelf, client.session, times.now())
+        call = ToolCall(shelf, client.session, times.now(), context.revisions_of(writer))
         before = shelf.own_revision
         try:
             answer = tool.run(call, **checked)
         finally:
             if shelf.own_revision != before:
+                context.record_write(writer, shelf.own_revision)
                 shelf.sync_shared(has_written=True)
     except NuggetsError as problem:
         return refusal(fence_refusal(problem))

@@ -3,7 +3,7 @@ repairs of messages that the protocol's parser refuses."""
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
@@ -29,6 +29,7 @@ class ToolCall(NamedTuple):
     shelf: "NuggetShelf"
     session: str
     now: str
+    written: Set[int]  # revisions that this conversation made
 
 
 class Answer(NamedTuple):
@@ -55,6 +56,7 @@ ADD = _hints()
 ADD_ONCE = _hints(idempotent=True)  # what is there already stays
 CHANGE = _hints(destructive=True, idempotent=True)
 TIDY = _hints()  # archives, never deletes
+UNDO = _hints(destructive=True)
 
 
 class Tool(NamedTuple):

@@ -1,18 +1,22 @@
-"""Tools that write: remember, forget, create_note, edit_note, add_link; and the clean-up."""
+"""Tools that write: remember, forget, create_note, edit_note, add_link, merge_notes; and those for
+the whole memory: reflect_and_clean_memory, undo, promote."""
 
+import sys
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from nuggets.domain import codec
 from nuggets.domain.codec import Json
 from nuggets.domain.names_and_tags import DEFAULT_NUGGET
 from nuggets.domain.records import (
+    Commit,
     MemoryNote,
     MemoryScope,
     MemoryStability,
     MemoryType,
     WrittenNote,
 )
-from nuggets.errors import Conflict, InvalidInput
+from nuggets.errors import Conflict, InvalidInput, NotFound
 from nuggets.interfaces import (
     cautions,
     json_responses,
@@ -21,7 +25,7 @@ from nuggets.interfaces import (
     where_valid,
 )
 from nuggets.interfaces.json_schemas import some_of
-from nuggets.interfaces.mcp.read_tools import room_for
+from nuggets.interfaces.mcp.read_tools import NOTES_LISTED, room_for
 from nuggets.interfaces.mcp.tool_definition import (
     ADD,
     ADD_ONCE,
@@ -29,12 +33,14 @@ from nuggets.interfaces.mcp.tool_definition import (
     HEAD,
     ITEMS,
     TIDY,
+    UNDO,
     Answer,
     ToolCall,
     tool,
 )
-from nuggets.interfaces.prompt_quoting import fence
+from nuggets.interfaces.prompt_quoting import fence, project_name
 from nuggets.language.text import one_line
+from nuggets.maintenance.undo import last_to_undo
 
 # Ours: what is found besides the note itself, and what a receipt has room for.
 NEAR_SEARCHED, NEAR_NAMED = 6, 2
@@ -200,6 +206,22 @@ def _add_link(call: ToolCall, a: _Note, b: _Note, reason: str = "") -> Answer:
 
 
 @tool(
+    "Merge two notes",
+    "Unite two notes that say the same; the source, never a fact, is archived.",
+    HEAD,
+    CHANGE,
+)
+def _merge_notes(call: ToolCall, target: _Note, source: str, reason: str = "") -> Answer:
+    return receipt("Merged into", call.shelf.merge_notes(target, source, reason))
+
+
+# --- the whole memory: clean-up, undo, promotion --------------------------------------------------
+
+
+NOTES_NAMED = 5  # notes of an undone change: ours, a few words each
+
+
+@tool(
     "Reflect and clean up",
     "Tidy memory (merge near-duplicates, tag, link, archive rubbish) when the user asks or "
     "after a long session; it runs daily anyway. dry_run shows the plan.",
@@ -220,6 +242,67 @@ def _reflect_and_clean_memory(
     shape["omitted"] = len(shape["changes"][fitting:])
     shape["changes"] = shape["changes"][:fitting]
     return Answer(shape, f"Inspected {inspected}. {verb}: {summarize_clean_up(result)}.{tail}")
+
+
+@tool(
+    "Undo a change",
+    "Undo your last change, or that of a revision, when it was a mistake.",
+    some_of({"revision": int}),
+    UNDO,
+)
+def _undo(call: ToolCall, revision: int | None = None) -> Answer:
+    commit = call.shelf.undo(_own_last(call) if revision is None else revision)
+    ids = [note.id for note in commit.changes.put] + list(commit.changes.drop)
+    shape = {
+        "revision": commit.revision,
+        "action": commit.changes.action,
+        "notes": ids[:NOTES_LISTED],
+        "left": codec.to_json(commit.left[:NOTES_LISTED]),
+    }
+    text = f"Undone: {commit.changes.action} (revision {commit.revision})."
+    return Answer(shape, "\n".join([text, *map(fence, _note_outcomes(commit))]))
+
+
+def _own_last(call: ToolCall) -> int:
+    """The last revision that this conversation wrote; others may have written later ones."""
+    first = min(call.written, default=sys.maxsize)  # nothing before it needs to be read
+    commits = call.shelf.history(limit=sys.maxsize, since=first - 1)
+    own = last_to_undo(commits, lambda commit: commit.revision in call.written)
+    if own is None:
+        raise NotFound(
+            "this session has no change to undo; to undo a change of another one, "
+            "name its revision (`nuggets history` lists them)"
+        )
+    return own.revision
+
+
+def _note_outcomes(commit: Commit) -> Iterator[str]:
+    """The state of each note after the undo, as one text, and which were left, as another."""
+    before = {note.id for note in commit.before.put}
+    after = {note.id for note in commit.changes.put}
+    outcomes = [(n, "as before" if n.id in before else "gone") for n in commit.changes.put]
+    outcomes += [(note, "back") for note in commit.before.put if note.id not in after]
+    left = [(note, f"left as it is now: {note.reason}") for note in commit.left]
+    for part in (outcomes, left):
+        words = [f"{note.title!r:.80} is {what}" for note, what in part[:NOTES_NAMED]]
+        words += [f"and {len(part) - NOTES_NAMED} more"] if len(part) > NOTES_NAMED else []
+        if words:
+            yield ", ".join(words)
+
+
+@tool(
+    "Promote to MEMORY.md",
+    "Write what was recalled often to MEMORY.md, when the user asks.",
+    some_of({"promoted": int}),
+    ADD_ONCE,
+)
+def _promote(call: ToolCall, dry_run: bool = False) -> Answer:
+    count = call.shelf.promote(dry_run=dry_run)
+    where = project_name(call.shelf.project)
+    return Answer(
+        {"promoted": count, "project": call.shelf.project},
+        f"{pluralize(count, 'new entry', 'new entries')} for MEMORY.md of {where}.",
+    )
 
 
 # --- receipts -------------------------------------------------------------------------------------
