@@ -134,6 +134,20 @@ SETTINGS = (
         100_000,
     ),
     Setting(
+        "member_requests",
+        600,
+        "requests that a server takes of one member in a minute",
+        1,
+        1_000_000,
+    ),
+    Setting(
+        "member_kilobytes",
+        10_000,
+        "kilobytes that one member may send to a server in a minute",
+        1,
+        100_000_000,
+    ),
+    Setting(
         "offline_notes",
         5_000,
         "most notes of a server (https://…) in the copy on this machine, which answers while the "

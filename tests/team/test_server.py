@@ -18,6 +18,7 @@ from nuggets.interfaces.hook_endpoint import HookEndpoint
 from nuggets.interfaces.mcp.server import ALL_TOOLS
 from nuggets.interfaces.request_shelf import Team
 from nuggets.interfaces.rest import OPERATIONS, application
+from nuggets.interfaces.rest.guard import RateLimit
 from nuggets.interfaces.serve import Address
 from nuggets.operations.idempotent_calls import Call, Caller
 from nuggets.operations.operation_table import CALLABLE
@@ -45,7 +46,7 @@ class Served(NamedTuple):
 
 
 @contextmanager
-def served_team(directory: Path) -> Iterator[Served]:
+def served_team(directory: Path, rate_limit: RateLimit | None = None) -> Iterator[Served]:
     with NuggetShelf(directory) as shelf, ExitStack() as stack:
         roles: dict[str, Role] = {
             "rita": "reader",
@@ -60,6 +61,7 @@ def served_team(directory: Path) -> Iterator[Served]:
             shelf,
             is_ours=lambda host: host == HOST,
             access=team,
+            rate_limit=rate_limit,
             mounts={HOOK_PATH: HookEndpoint(shelf)},
         )
         yield Served(app, shelf, tokens)
@@ -141,6 +143,24 @@ def test_a_browser_signs_in_and_out(team: Served) -> None:
     assert browser.get("/", headers={"Accept": "text/html"}).status_code == 200
     assert browser.delete("/api/session").status_code == 204
     assert browser.get("/api/status").status_code == 401
+
+
+def test_a_member_may_send_so_much_in_a_minute(tmp_path: Path) -> None:
+    clock = [0.0]
+    limit = RateLimit(requests=3, kilobytes=5, now=lambda: clock[0])
+    with served_team(tmp_path / "team", limit) as team:
+        alice, bob = team.visitor("alice"), team.visitor("bob")
+        for _ in range(3):
+            assert alice.get("/api/health").status_code == 200
+        clock[0] = 20.5
+        refused = alice.get("/api/health")
+        assert refused.status_code == 429 and refused.headers["Retry-After"] == "40"
+        remember(bob, "long", "x" * 6000, "shared")
+        assert bob.get("/api/health").status_code == 429
+        assert team.visitor("olga").get("/api/health").status_code == 200
+        clock[0] = 60.0
+        assert alice.get("/api/health").status_code == 200
+        assert bob.get("/api/health").status_code == 429
 
 
 def test_a_name_of_a_proxy_is_ours() -> None:

@@ -1,11 +1,14 @@
 """One process for people and agents: REST, the page, MCP over HTTP, and the daily reflection; and
-where it listens, and how many it lets wait."""
+where it listens, how long and how many it lets wait."""
 
+import asyncio
 import ipaddress
 import logging
 import os
+import resource
 import secrets
 import socket
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -24,7 +27,7 @@ from nuggets.filesystem.shelf_location import DEFAULT_DIRECTORY, directory_of
 from nuggets.interfaces.hook_endpoint import HookEndpoint
 from nuggets.interfaces.request_shelf import Team, is_still_member, member_of_request
 from nuggets.interfaces.rest import application
-from nuggets.interfaces.rest.guard import Access, error_response
+from nuggets.interfaces.rest.guard import Access, RateLimit, error_response
 from nuggets.interfaces.scheduler import Heartbeat
 from nuggets.remote import HOOK_PATH
 from nuggets.settings import Settings
@@ -117,16 +120,19 @@ def _bind(host: str, port: int | None) -> socket.socket:
 
 
 class LimitedConnection(H11Protocol):
-    """One of a bounded number of connections: if too many are open, the one that has kept us
-    waiting for the longest makes room, so that silent and slow ones shut nobody out."""
+    """One of a bounded number of connections: a request that is not there in time ends it, and if
+    too many are open, the one that has kept us waiting for the longest makes room, so that silent
+    and slow ones shut nobody out."""
 
+    request_seconds = 60.0  # for head and body: 4 MB, the largest, at half a megabit a second
     most = 500  # open at once: half of the descriptors that a process usually has
 
     _since = 0.0
+    _timer: asyncio.TimerHandle
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._since = self.loop.time()
+        self._wait_for_request()
         if len(self.connections) > self.most:
             others = [other for other in self.connections if isinstance(other, LimitedConnection)]
             waiting = [other for other in others if other._is_awaited()]
@@ -134,12 +140,53 @@ class LimitedConnection(H11Protocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
+        self._timer.cancel()
+        self._wait_for_request()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._timer.cancel()
+
+    def _wait_for_request(self) -> None:
         self._since = self.loop.time()
+        self._timer = self.loop.call_later(self.request_seconds, self._end_if_awaited)
+
+    def _end_if_awaited(self) -> None:
+        if self._is_awaited():
+            self.transport.abort()
 
     def _is_awaited(self) -> bool:
         """Has the client yet to send something?"""
         is_idle = self.cycle is None or self.cycle.response_complete
         return not self.transport.is_closing() and (is_idle or self.cycle.more_body)
+
+
+DESCRIPTORS = 2048  # for `most`, `BACKLOG` and 200 private shelves of four files each
+
+
+def allow_descriptors() -> None:
+    """Let this process open what it may need: macOS allows 256 until somebody asks for more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+class OnceAMinute(logging.Filter):
+    """Lets each message through once a minute: a flood of connections must not fill the disk."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._now = now
+        self._told: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Is it the first of its kind in a minute?"""
+        now, kind = self._now(), str(record.msg)
+        self._told = {told: at for told, at in self._told.items() if now - at < 60}
+        is_first = kind not in self._told
+        self._told.setdefault(kind, now)
+        return is_first
 
 
 # --- serving --------------------------------------------------------------------------------------
@@ -181,6 +228,10 @@ def serve(
         shelf,
         is_ours=address.is_ours,
         access=team or access,
+        rate_limit=RateLimit(
+            requests=shelf.settings["member_requests"],
+            kilobytes=shelf.settings["member_kilobytes"],
+        ),
         stopping=lambda: server.should_exit,  # open event streams would keep it running
         mounts=mounts,
         lifespan=lifespan,
@@ -198,7 +249,10 @@ def serve(
             timeout_graceful_shutdown=CLOSING_SECONDS,
         )
     )
-    logging.getLogger("asyncio").setLevel(logging.ERROR)  # for the same reason
+    log = logging.getLogger("asyncio")  # it logs each connection that finds no descriptor
+    log.setLevel(logging.ERROR)
+    log.addFilter(OnceAMinute())
+    allow_descriptors()
     with suppress(KeyboardInterrupt):
         server.run(sockets=[address.socket])
 

@@ -35,7 +35,7 @@ from nuggets.interfaces.request_shelf import (
     shelf_of_request,
 )
 from nuggets.interfaces.rest import operations
-from nuggets.interfaces.rest.guard import Access, Guard, error_response
+from nuggets.interfaces.rest.guard import Access, Guard, RateLimit, error_response
 from nuggets.interfaces.rest.operation_definition import REVISION, Operation, document, parse_query
 from nuggets.operations.idempotent_calls import DoneBefore
 from nuggets.operations.operation_table import CALLABLE, Refused
@@ -57,6 +57,7 @@ def application(
     *,
     is_ours: Callable[[str], bool],
     access: Access | Team | None = None,
+    rate_limit: RateLimit | None = None,
     stopping: Callable[[], bool] = lambda: False,
     mounts: Mapping[str, ASGIApp] | None = None,
     lifespan: Lifespan | None = None,
@@ -105,7 +106,7 @@ def application(
             Exception: _answer_always(500, "error", "internal error; see the log of the server"),
         },
     )
-    return Guard(app, is_ours=is_ours, access=access)
+    return Guard(app, is_ours=is_ours, access=access, rate_limit=rate_limit)
 
 
 class Page(StaticFiles):

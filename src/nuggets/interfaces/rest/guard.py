@@ -1,4 +1,4 @@
-"""Which requests are let in: by host, origin, token, size and type of the body. Plain ASGI.
+"""Which requests are let in: by host, origin, token, rate, size and type of the body. Plain ASGI.
 
 A page on the web can make a browser send requests to this machine, under a name of its own
 (DNS rebinding) or from its own origin. Both are refused. So are bodies that are too large or not
@@ -6,6 +6,7 @@ declared as JSON and, if a token is required, requests with neither token nor se
 """
 
 import hmac
+import math
 import secrets
 import time
 from collections.abc import Callable
@@ -84,6 +85,58 @@ class Access:
         return hmac.digest(self._key, session.encode(), "sha256").hex()
 
 
+# --- how much a member may send in a minute -------------------------------------------------------
+
+
+class RateLimit:
+    """Requests and bytes of each member, counted for a minute from the first."""
+
+    def __init__(
+        self, *, requests: int, kilobytes: int, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._requests = requests
+        self._bytes = kilobytes * 1000
+        self._now = now
+        self._minutes: dict[str, _Minute] = {}  # by member
+
+    def refusal(self, member: str) -> Response | None:
+        """Count a request; the answer if it is one too many."""
+        now = self._now()
+        minute = self._minutes.get(member)
+        if minute is None or now >= minute.ends:
+            minute = self._minutes[member] = _Minute(now + 60)
+        if minute.requests < self._requests and minute.bytes < self._bytes:
+            minute.requests += 1
+            return None
+        seconds = math.ceil(minute.ends - now)
+        text = f"that is more than a member may send in a minute; wait {seconds} s"
+        answer = error_response(429, "too_many", text)
+        answer.headers["Retry-After"] = str(seconds)
+        return answer
+
+    def count_body(self, member: str, receive: Receive) -> Receive:
+        """Count what a member sends as the body of a request that was let in."""
+
+        async def receive_counted() -> Message:
+            message = await receive()
+            self._minutes[member].bytes += len(message.get("body", b""))
+            return message
+
+        return receive_counted
+
+
+class _Minute:
+    """What a member has sent in a minute that ends then."""
+
+    def __init__(self, ends: float) -> None:
+        self.ends = ends
+        self.requests = 0
+        self.bytes = 0
+
+
+# --- what requests carry --------------------------------------------------------------------------
+
+
 def bearer_token(headers: Headers) -> str | None:
     kind, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if kind.lower() == "bearer" else None
@@ -130,11 +183,14 @@ class Guard:
         *,
         is_ours: Callable[[str], bool],
         access: Access | Team | None = None,
+        rate_limit: RateLimit | None = None,
     ) -> None:
-        """`is_ours`: is this value of Host a name of this server? `access`: None if all may ask."""
+        """`is_ours`: is this value of Host a name of this server? `access`: None if all may ask.
+        `rate_limit`: of each member of a team."""
         self._app = app
         self._is_ours = is_ours
         self._access = access
+        self._rate_limit = rate_limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -165,6 +221,12 @@ class Guard:
         if member is None:
             await _unknown_member(scope, headers)(scope, receive, send)
             return
+        if self._rate_limit is not None:
+            refusal = self._rate_limit.refusal(member.name)
+            if refusal is not None:
+                await refusal(scope, receive, send)
+                return
+            receive = self._rate_limit.count_body(member.name, receive)
         if path == SESSION_PATH:
             await _start_session(port, token, is_secure=_is_secure(headers))(scope, receive, send)
             return
