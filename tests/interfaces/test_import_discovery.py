@@ -100,6 +100,19 @@ def test_what_was_promoted_is_not_imported_again(nuggets: Nuggets, home: Path) -
     assert [note["title"] for note in done["added"]] == ["The database is Postgres"]
 
 
+def test_doctor_says_what_will_be_deleted_and_when(nuggets: Nuggets, home: Path) -> None:
+    day = time.strftime("%Y-%m-%d", time.localtime(time.time() + 10 * DAY))
+    said = nuggets("doctor").out
+    (home / ".claude" / "settings.json").write_text('{"cleanupPeriodDays": 3650}')
+    later = nuggets("doctor").out
+    nuggets("config", "set", "session_days", "0")
+    nuggets("import", "--discover", "--all")
+
+    assert f"after 30 days: 1 session without a note, the first on {day}" in said
+    assert "after 3650 days" in later
+    assert "Claude Code deletes" not in nuggets("doctor").out
+
+
 def test_connect_offers_it_in_one_line(nuggets: Nuggets, home: Path) -> None:
     done = nuggets("connect", "claude-code")
     assert done.lines[-1] == (

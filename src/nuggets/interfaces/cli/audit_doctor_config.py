@@ -1,6 +1,7 @@
 """Commands that look after the shelf: audit, doctor, config, encoder."""
 
 import os
+import time
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -73,7 +74,7 @@ def _doctor(call: Call) -> Outcome:
         ]
     missed = missed_deadlines(call.settings["dir"])
     late = f"{pluralize(missed, 'hook')} ran out of time so far; {DEADLINE_VARIABLE} allows more"
-    lines = [late] if missed else []
+    lines = [*([late] if missed else []), *_deletion_lines(call)]
     if not defects:
         return Outcome(defects, [style("No problems found.", "green"), *lines])
     for defect in defects:
@@ -89,6 +90,29 @@ def _doctor(call: Call) -> Outcome:
             )
     ill = any(defect.harmful and not defect.mended for defect in defects)
     return Outcome(defects, lines, 1 if ill else 0)
+
+
+def _deletion_lines(call: Call) -> list[str]:
+    """Which sessions Claude Code will delete, and when. Those that have a note are kept."""
+    from nuggets.interfaces.importers import modification_time
+    from nuggets.interfaces.importers.discovery import cleanup_days, transcripts_of
+    from nuggets.operations.session_notes import session_note_id
+
+    days = cleanup_days()
+    paths = {
+        session_note_id(os.path.splitext(os.path.basename(path))[0]): path
+        for path in transcripts_of("claude-code")
+    }
+    kept = call.shelf.get_notes(paths)
+    lost = [path for note_id, path in paths.items() if note_id not in kept]
+    if days <= 0 or not lost:
+        return []
+    first = time.localtime(modification_time(lost[0]) + days * 86_400)
+    return [
+        f"Claude Code deletes transcripts after {days} days: {pluralize(len(lost), 'session')} "
+        f"without a note, the first on {time.strftime('%Y-%m-%d', first)}. Keep them: "
+        "nuggets import --discover --all"
+    ]
 
 
 def _settings_defects(settings: "Settings") -> "list[Defect]":

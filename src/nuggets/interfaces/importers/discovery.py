@@ -39,6 +39,7 @@ _UNITS: Mapping[Unit, tuple[str, str]] = {
     "file": ("file of memories or instructions", "files of memories or instructions"),
 }
 _SUBAGENT = "agent-"
+_CLEANUP_DAYS = 30  # after which Claude Code deletes a transcript, if its settings say nothing else
 
 
 class Offer(NamedTuple):
@@ -98,6 +99,13 @@ def transcripts_below(folder: str) -> list[str]:
         for path in transcripts_of(host)
         if os.path.realpath(path).startswith(root)
     ]
+
+
+def cleanup_days() -> int:
+    """After how many days Claude Code deletes a transcript; 0: never."""
+    settings = _json(os.path.join(host_folder("claude-code"), "settings.json"))
+    days = settings.get("cleanupPeriodDays")
+    return days if isinstance(days, int) and not isinstance(days, bool) else _CLEANUP_DAYS
 
 
 def _sessions() -> Iterator[Offer]:
