@@ -72,6 +72,8 @@ class _Say:
 
     def hold(self, context: str, message: str) -> None: ...
 
+    def explain(self, line: str) -> None: ...
+
 
 class Project:
     """A repository and the shelf of someone who works in it."""

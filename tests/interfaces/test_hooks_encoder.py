@@ -43,38 +43,46 @@ def project(directory: Path, model_file: Path) -> Path:
     return made
 
 
-def run_hook(project: Path, prompt: str, env: Mapping[str, str] = PATIENT) -> str:
-    """The answer of the hook."""
+def run_hook(project: Path, prompt: str, env: Mapping[str, str] = PATIENT) -> tuple[str, str]:
+    """The answer of the hook, and what `--why` says."""
     sent = {"session_id": "s", "cwd": str(project), "prompt": prompt}
     done = subprocess.run(
-        [sys.executable, "-m", "nuggets", "hook", "user-prompt"],
+        [sys.executable, "-m", "nuggets", "hook", "user-prompt", "--why"],
         input=json.dumps(sent).encode(),
         capture_output=True,
         env={**os.environ, "NUGGETS_DIR": str(project.parent / "shelf"), **env},
         check=True,
     )
-    return done.stdout.decode()
+    return done.stdout.decode(), done.stderr.decode()
 
 
 def test_a_hook_loads_the_encoder_if_it_has_time(project: Path) -> None:
-    told = run_hook(project, QUESTION)
+    told, why = run_hook(project, QUESTION)
 
     assert "Stripe idempotency" in told
     assert "Fonts" not in told
+    assert why.startswith("encoder: loaded, and 2 notes compared, in ")
+    assert why.count("\n") == 1
 
 
 def test_a_hook_without_time_judges_by_words(project: Path) -> None:
-    assert run_hook(project, QUESTION, {**PATIENT, "NUGGETS_HOOK_SECONDS": "0.45"}) == ""
+    told, why = run_hook(project, QUESTION, {**PATIENT, "NUGGETS_HOOK_SECONDS": "0.45"})
+
+    assert told == ""
+    assert why == "" or "no time was left" in why  # "": the whole hook was too slow
 
 
 def test_a_prompt_without_a_topic_is_not_compared(project: Path) -> None:
-    assert run_hook(project, "yes, do it") == ""
+    told, why = run_hook(project, "yes, do it")
+
+    assert told == ""
+    assert "names no topic" in why
 
 
 def test_a_shelf_without_an_encoder_says_and_does_nothing(project: Path) -> None:
     os.unlink(model_path(str(project.parent / "shelf")))
 
-    assert run_hook(project, QUESTION) == ""
+    assert run_hook(project, QUESTION) == ("", "")
 
 
 def test_a_note_far_away_in_meaning_is_not_shown_for_one_word() -> None:

@@ -80,6 +80,8 @@ class _Unprinted:
 
     def hold(self, context: str, message: str) -> None: ...
 
+    def explain(self, line: str) -> None: ...
+
 
 def _entries(asked: PromptMessage) -> list[dict[str, Any]]:
     """The entries that are whole: the diary is a file, which may be damaged."""

@@ -47,6 +47,7 @@ def check_extra(extra: str, what: str) -> None:
     "hook",
     argument("event", ", ".join(EVENTS)),
     argument("--host", "the calling host, if it cannot be detected", default=""),
+    flag("--why", "say on standard error how the sentence encoder compared a prompt"),
     examples=('echo \'{"prompt": "where is auth?"}\' | nuggets hook user-prompt',),
     summary="answer a hook of an agent's host; hosts call this, people use `nuggets connect`",
 )

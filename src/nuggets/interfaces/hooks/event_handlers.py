@@ -96,7 +96,7 @@ def _answer_prompt(
     if shelf.has_encoder:
         from nuggets.interfaces.hooks.prompt_meaning import compare_meaning
 
-        compare = partial(compare_meaning, shelf)
+        compare = partial(compare_meaning, shelf, say.explain)
     say(*answer_prompt(shelf, event, entries, record, say, compare, orders))
 
 

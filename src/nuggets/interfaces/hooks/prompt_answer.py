@@ -72,6 +72,9 @@ class Say(Protocol):
     def hold(self, context: str, message: str) -> None:
         """Print this if time runs out, or the write fails, before the answer."""
 
+    def explain(self, line: str) -> None:
+        """Tell whoever asked why (`--why`)."""
+
 
 def answer_prompt(
     shelf: "NuggetShelf",

@@ -5,11 +5,13 @@ shown without them: nearer than what people ask of any assistant.
 """
 
 import signal
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from math import log10
 from typing import TYPE_CHECKING
 
 from nuggets.domain.records import MemoryNote
+from nuggets.interfaces import pluralize
 from nuggets.interfaces.hooks.help_probability import (
     RECALLED,
     Helpful,
@@ -85,11 +87,23 @@ def _notes_meant(shelf: "NuggetShelf", query: str, nearest: "NearestNotes") -> l
     return sorted(near, key=lambda note: -nearness[note.id])
 
 
-def compare_meaning(shelf: "NuggetShelf", prompt: str) -> "NearestNotes | None":
-    """The notes nearest to a prompt; None if it is judged by its words alone."""
-    if not has_topic(prompt) or _seconds_left() < LOADING_SECONDS:
-        return None
-    return shelf.encoder.find_nearest(prompt, NEAREST_NOTES)
+def compare_meaning(
+    shelf: "NuggetShelf", explain: Callable[[str], None], prompt: str
+) -> "NearestNotes | None":
+    """The notes nearest to a prompt; None if it is judged by its words alone. `explain`: told what
+    was done."""
+    nearest, start = None, time.monotonic()
+    if not has_topic(prompt):
+        done = "not compared: the prompt names no topic in English"
+    elif _seconds_left() < LOADING_SECONDS:
+        done = "not compared: no time was left to load it"
+    elif (nearest := shelf.encoder.find_nearest(prompt, NEAREST_NOTES)) is None:
+        done = "not compared: no note has a vector (`nuggets encoder status`)"
+    else:
+        took = 1000 * (time.monotonic() - start)
+        done = f"loaded, and {pluralize(nearest.compared, 'note')} compared, in {took:.0f} ms"
+    explain(f"encoder: {done}")
+    return nearest
 
 
 def _seconds_left() -> float:

@@ -55,6 +55,7 @@ class _Call:
         self.name = words[0] if words else ""
         self.directory = options.get("--dir") or default_location(os.environ)
         self._host = options.get("--host", "")
+        self._explains = "--why" in argv
         self._event = Event()
         self._held = b""
 
@@ -64,6 +65,10 @@ class _Call:
 
     def hold(self, context: str, message: str) -> None:
         self._held = self._encode(context, message)
+
+    def explain(self, line: str) -> None:
+        if self._explains:
+            _print(line.encode(errors="replace"), to=2)
 
     def print_held(self) -> None:
         _print(self._held)
@@ -185,10 +190,10 @@ def _split(argv: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     return words, options
 
 
-def _print(line: bytes) -> None:
+def _print(line: bytes, to: int = 1) -> None:
     with suppress(OSError):  # the host closed the pipe
         if line:
-            os.write(1, line + b"\n")
+            os.write(to, line + b"\n")
 
 
 def _clear_deadline() -> None:
