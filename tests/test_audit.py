@@ -1,12 +1,15 @@
 """The audit points at what is worth a look, and at nothing else."""
 
+import pytest
+
 from nuggets import NuggetShelf
+from nuggets.settings import load
 
 FAR = "2020-01-01T00:00:00.000Z"
 
 
 def kinds(shelf: NuggetShelf) -> list[str]:
-    return [finding.kind for finding in shelf.audit()]
+    return [finding.kind for finding in shelf.audit() if finding.kind != "reflection"]
 
 
 def test_a_healthy_shelf_has_no_findings(shelf: NuggetShelf) -> None:
@@ -54,3 +57,23 @@ def test_old_memories_that_nobody_asked_for_are_counted(shelf: NuggetShelf) -> N
     detail = next(f.detail for f in shelf.audit() if f.kind == "never recalled")
 
     assert detail == "never recalled and older than 30 days: 1"
+
+
+def test_it_says_what_the_next_clean_up_would_do(shelf: NuggetShelf) -> None:
+    shelf.create_note("project", "Auth", "Twice.\nTwice.")
+
+    assert any("rewrite" in f.detail for f in shelf.audit() if f.kind == "reflection")
+
+
+@pytest.mark.parametrize("most", [2, 15])
+def test_it_tells_what_the_next_clean_up_would_do_by_its_settings(most: int) -> None:
+    settings = load({"MEMORY_REFLECTION_MAX_NOTES": str(most)}, {"dir": "memory:"})
+    shelf = NuggetShelf("memory:", project="", settings=settings)
+    for number in range(20):
+        shelf.create_note(
+            "n", f"Server {number}", f"the server {number} listens on port 80{number}"
+        )
+    told = [finding.note_ids[0] for finding in shelf.audit() if finding.kind == "reflection"]
+
+    assert told == [change.note_id for change in shelf.reflect(dry_run=True).changes]
+    assert len(set(told)) >= most

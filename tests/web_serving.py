@@ -106,7 +106,7 @@ class Served(NamedTuple):
 @contextmanager
 def served(directory: str, *options: str, **environment: str) -> Iterator[Served]:
     """`nuggets serve` on a port of its own, until the block ends."""
-    words = ("serve", "--dir", directory, "--port", "0", "--json", *options)
+    words = ("serve", "--store", directory, "--port", "0", "--json", *options)
     env = {**os.environ, **NEVER, "HOME": directory, **environment}
     with ForkedProcess("-m", "nuggets", *words, env=env, stderr=None) as process:
         try:

@@ -472,8 +472,13 @@ def test_a_clean_up_and_its_plan_call_notes_by_their_titles(nuggets: Nuggets) ->
     nuggets("remember", "project", "cart test", "pytest tests/cart checkout basket")
     nuggets("note", "add", "project", "Cart", "The basket checkout is in tests. Basket checkout.")
     nuggets("note", "add", "project", "tmp scribble", "no")
+    audited = nuggets("audit").out
     planned = nuggets("reflect", "--dry-run").out
     done = nuggets("reflect").out
+
+    assert "would link: linked with 'Cart': " in audited
+    assert "    cart test\n" in audited
+    assert "-project-" not in audited
 
     for told in (planned, done):
         assert "Cart  tags added: " in told
@@ -486,8 +491,10 @@ def test_notes_of_one_title_are_told_apart_by_how_their_ids_end(nuggets: Nuggets
     for text in ("Basket checkout. Basket.", "Something else. Something."):
         nuggets("note", "add", "project", "Cart", text)
     tails = {one["id"][-8:] for one in nuggets("note", "list", "--json").json}
+    audited = nuggets("audit").out
     done = nuggets("reflect").out
 
+    assert all(f"Cart ({tail})" in audited for tail in tails)
     assert all(f"Cart ({tail})  tags added" in done for tail in tails)
 
 

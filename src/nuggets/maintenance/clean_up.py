@@ -34,6 +34,7 @@ FindingKind = Literal[
     "contradiction",
     "secret",
     "never recalled",
+    "reflection",
     "outdated",
 ]
 
@@ -116,6 +117,13 @@ def _never_recalled(notes: Iterable[MemoryNote], now: str) -> Iterator[Finding]:
         ids = tuple(note.id for note in unused)
         detail = f"never recalled and older than {UNUSED_DAYS} days: {len(unused)}"
         yield Finding("never recalled", ids, detail)
+
+
+def _next_pass(result: ReflectionResult) -> Iterator[Finding]:
+    for change in result.changes:
+        ids = (change.note_id, *change.partners)
+        verb = "archive" if change.type == "hide" else change.type
+        yield Finding("reflection", ids, f"the next reflection would {verb}: {change.detail}")
 
 
 # --- passes and repairs ---------------------------------------------------------------------------
@@ -210,9 +218,11 @@ class CleanUp:
     # --- what a person should look at -------------------------------------------------------
 
     def audit(self) -> Sequence[Finding]:
+        notes, _, planned = self._plan(None, None)
         with self._transactions.reading() as view:
-            notes, rejected = list(view.state.notes.values()), read_rejected(view.state)
-        return audit_notes(notes, self._context.now(), rejected)
+            rejected = read_rejected(view.state)
+        found = audit_notes(notes.values(), self._context.now(), rejected)
+        return [*found, *_next_pass(planned)]
 
     def checkup(self, *, fix: bool) -> Sequence[Defect]:
         """Defects of the files and the links; `fix` repairs what can be repaired."""

@@ -227,15 +227,22 @@ _ADDRESS_ARGUMENTS = (
     "serve",
     *_ADDRESS_ARGUMENTS,
     argument(
+        "--store",
+        "the shelf, such as postgresql://…: the same as --dir",
+        metavar="URL",
+        dest="dir",
+    ),
+    argument(
         "--public-name",
         "the name by which clients reach it through a proxy, such as memory.example",
         default="",
         metavar="NAME",
     ),
-    examples=("nuggets serve", "nuggets serve --port 8000", "nuggets serve --host 0.0.0.0"),
+    flag("--open", "open the page in your browser"),
+    examples=("nuggets serve", "nuggets serve --port 8000 --open", "nuggets serve --host 0.0.0.0"),
 )
 def _serve(call: Call) -> Outcome:
-    return _run(call, open_browser=False)
+    return _run(call, open_browser=call.options.open)
 
 
 @command("ui", *_ADDRESS_ARGUMENTS)
