@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         StoreCorrupt,
         StoreError,
     )
-    from nuggets.maintenance.clean_up import Finding
+    from nuggets.maintenance.audit_and_daily_run import Finding
     from nuggets.maintenance.promotion.sections import Promotion
     from nuggets.operations.permissions import Client
     from nuggets.settings import Settings
@@ -120,7 +120,7 @@ __all__ = [
 # Where the public names live; the light ones first.
 _ROOMS = (
     *("errors", "domain.records", "operations.permissions", "settings", "shelf"),
-    *("shelf.nugget", "maintenance.clean_up", "maintenance.promotion.sections"),
+    *("shelf.nugget", "maintenance.audit_and_daily_run", "maintenance.promotion.sections"),
 )
 
 if not TYPE_CHECKING:  # a type checker that saw it would believe in any name

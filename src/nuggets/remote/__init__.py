@@ -207,7 +207,7 @@ def check_token(token: str) -> str:
 
 _MODULES = {  # of the types that annotations name in quotes, so that they are imported when needed
     "Explanation": "nuggets.search.explanation",
-    "Finding": "nuggets.maintenance.clean_up",
+    "Finding": "nuggets.maintenance.audit_and_daily_run",
     "Iterable": "collections.abc",
     "Mapping": "collections.abc",
     "MemoryVersion": "nuggets.domain.records",

@@ -116,7 +116,7 @@ if TYPE_CHECKING:
     from nuggets.domain.type_check import NoteFilters, NoteMeta, NuggetOptions
     from nuggets.encoder.vector_index import TextEncoder
     from nuggets.maintenance import ShelfContext
-    from nuggets.maintenance.clean_up import CleanUp, Finding
+    from nuggets.maintenance.audit_and_daily_run import CleanUp, Finding
     from nuggets.maintenance.export_and_backup import Exported
     from nuggets.maintenance.history import History
     from nuggets.maintenance.paired_machines import PairResult
@@ -980,7 +980,7 @@ class NuggetShelf:
     def audit(self) -> "Sequence[Finding]":
         """What is worth a look: duplicates, contradictions, secrets, stale and unused memories, and
         memories of this project that name files or lines which have changed since."""
-        from nuggets.maintenance.clean_up import Finding
+        from nuggets.maintenance.audit_and_daily_run import Finding
 
         with self._transactions.reading() as view:
             notes = view.state.notes.find(project=self.project, hidden=False)
@@ -998,7 +998,7 @@ class NuggetShelf:
 
     @property
     def _clean_up(self) -> "CleanUp":
-        from nuggets.maintenance.clean_up import CleanUp
+        from nuggets.maintenance.audit_and_daily_run import CleanUp
 
         return CleanUp(self._context, self._memory_files)
 

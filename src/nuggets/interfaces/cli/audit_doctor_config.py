@@ -26,7 +26,7 @@ from nuggets.settings import CONFIG_FILE, SETTINGS, Setting, Settings, validate
 
 if TYPE_CHECKING:
     from nuggets.domain.records import Defect
-    from nuggets.maintenance.clean_up import Finding
+    from nuggets.maintenance.audit_and_daily_run import Finding
     from nuggets.operations.shelf_encoder import EncoderStatus
 
 

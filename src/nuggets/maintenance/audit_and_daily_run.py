@@ -1,4 +1,4 @@
-"""The clean-up of a shelf: what a person should look at, one pass, and the daily run.
+"""What a person should look at (the audit), one pass over a shelf, and the daily run.
 
 When it is due is in the package above, what a pass changes in `reflection/`.
 """
