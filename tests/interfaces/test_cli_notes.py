@@ -406,7 +406,7 @@ def test_what_is_archived_is_marked_in_the_graph(nuggets: Nuggets) -> None:
 
     assert nuggets("graph", "NB").lines[0].startswith("NB (archived)  note-maze-")
     assert nuggets("graph", "NA").lines[1:] == ["└─ NB (archived)  (why NA-NB)"]
-    assert 'label="NB (archived)", style="rounded,dashed"' in nuggets("export", "dot", "-").out
+    assert 'label="NB (archived)", style="rounded,dashed"' in nuggets("graph", "NA", "--dot").out
     assert "NB" not in nuggets("graph").out
 
 
@@ -433,7 +433,7 @@ def test_dot_is_quoted_graphviz(nuggets: Nuggets) -> None:
     nuggets("note", "edit", "JWT format", "--title", 'a "quoted"\\ title')
     nuggets("link", "Auth middleware", 'a "quoted"\\ title', 'say "why"')
 
-    first, *body, last = nuggets("export", "dot", "-").lines
+    first, *body, last = nuggets("graph", "--dot").lines
 
     assert (first, last) == ("graph nuggets {", "}")
     assert any(r'[label="a \"quoted\"\\ title"];' in line for line in body)

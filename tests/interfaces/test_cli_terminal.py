@@ -39,6 +39,7 @@ COMMANDS = (
     ("note", "show", "titled"),
     ("search", "findable"),
     ("graph",),
+    ("graph", "--dot"),
     ("export", "dot", "-"),
     ("list",),
     ("status",),

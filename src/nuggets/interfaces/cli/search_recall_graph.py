@@ -274,7 +274,11 @@ def _depth(text: str) -> int:
         "maximum number of links from the start (default: 2 from a note, else all)",
         type=_depth,
     ),
-    examples=("nuggets graph", 'nuggets graph "Auth middleware" --depth 3'),
+    flag("--dot", "print it as Graphviz input"),
+    examples=(
+        'nuggets graph "Auth middleware" --depth 3',
+        "nuggets graph --dot | dot -Tpng > memory.png",
+    ),
 )
 def _graph(call: Call) -> Outcome:
     options = call.options
@@ -298,6 +302,11 @@ def _graph(call: Call) -> Outcome:
         if link.to in nodes and note.id < link.to
     ]
     shape = {"nodes": [codec.note_to_json(note) for note in nodes.values()], "links": links}
+    if options.dot:
+        from nuggets.maintenance.export_and_backup import dot_lines  # a search needs none of it
+
+        text = b"".join(dot_lines(nodes.values())).decode()
+        return Outcome(shape, escape_controls(text).splitlines())
     return Outcome(shape, list(_tree(nodes, reasons, roots, children)) or ["No links yet."])
 
 
