@@ -20,6 +20,13 @@ def test_every_command_has_help_with_examples(nuggets: Nuggets, command: str, op
     assert "--json" in done.out
 
 
+def test_a_server_takes_its_shelf_and_opens_the_page_by_an_option(nuggets: Nuggets) -> None:
+    told = nuggets("serve", "--help").out
+
+    assert "--store URL" in told
+    assert "--open" in told
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_example_is_about_its_own_command(name: str) -> None:
     command = find(name)
