@@ -55,7 +55,7 @@ def test_or_to_another_folder(shelf: NuggetShelf, tmp_path: Path) -> None:
 
 
 def test_what_was_archived_goes_too(shelf: NuggetShelf, here: Path) -> None:
-    note = shelf.delete_note("Deploys")
+    note = shelf.delete_note(shelf.get_note("Deploys").id)
     shelf.move_project("webshop")
 
     assert shelf.get_note(note.id).project == str(here / ".git")
@@ -262,3 +262,14 @@ def test_no_fact_is_renamed_to_a_key_that_answers_here_already(shelf: NuggetShel
         with pytest.raises(Conflict, match="already"):
             shelf.edit_note(fact.id, title=key)
     assert shelf.recall("lint cmd").answer == "ruff"
+
+
+@pytest.mark.parametrize("change", ["edit_note", "delete_note", "purge"])
+def test_a_title_alone_changes_no_note_of_another_project(shelf: NuggetShelf, change: str) -> None:
+    note = shelf.get_note("Deploys", session=None)
+    text = {"content": "overwritten"} if change == "edit_note" else {}
+
+    with pytest.raises(NotFound, match=f"by its id: {note.id}"):
+        getattr(shelf, change)("deploys", **text)
+    assert shelf.get_note("deploys", session=None) == note
+    assert getattr(shelf, change)(note.id, **text)

@@ -359,3 +359,13 @@ def test_words_may_stand_in_another_order(query: str, key: str) -> None:
     result = ask(query, key, "mail service host")
 
     assert (result.key, result.doubt, result.is_clear) == (key, "", True)
+
+
+@pytest.mark.parametrize(("query", "key"), [("carry", "car insurance"), ("motel", "hotel city")])
+def test_one_misspelt_word_is_no_evidence_for_a_long_key(query: str, key: str) -> None:
+    assert not ask(query, key).found
+
+
+@pytest.mark.parametrize(("query", "key"), [("handlr", "auth handler"), ("stlye", "style")])
+def test_but_is_for_one_that_it_is_most_of(query: str, key: str) -> None:
+    assert ask(query, key).key == key

@@ -139,7 +139,18 @@ def compare_keys(
         for alike in by_key.values()
         for fact in (first_in_precedence(alike, question.project) if len(alike) > 1 else alike)
     )
-    return [(fact, fit) for fact, fit in fits if fit]
+    asked = fold_case(question.text)
+    return [
+        (fact, fit)
+        for fact, fit in fits
+        # As documented for misspelt texts: one misspelt word is no evidence for a long key.
+        if fit
+        and not (
+            fit.has_only_slips
+            and fit.unasked
+            and ratio(fact.key, asked) < question.threshold(fact.nugget)
+        )
+    ]
 
 
 def _match_by_probability(

@@ -54,6 +54,7 @@ class KeyFit(NamedTuple):
     unasked: tuple[str, ...] = ()  # words of the key that the question lacks
     # words of the question, misspelt or other ones than the words of the key that they stand for
     read_as: tuple[tuple[str, str], ...] = ()
+    has_only_slips: bool = False  # nothing but misspelt words shows which key is meant
 
     @property
     def score(self) -> float:
@@ -210,6 +211,7 @@ def fit_key(
         tuple(question.words[i] for i in swapped),
         unasked,
         tuple(pair for pair, share in stood_for if share or pair in question.other_words),
+        bool(pairs) and all(share for _, share in pairs.values()),
     )
 
 

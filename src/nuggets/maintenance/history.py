@@ -64,13 +64,16 @@ class History:
                 waiting += (old for old in superseded if old not in waiting)
             return sorted(versions, key=lambda version: version.valid_from)
 
-    def find_id(self, name: str, nugget: str | None) -> str:
-        """The id of a note; a deleted note can be named by its full id."""
+    def find_id(self, name: str, nugget: str | None, *, changes: bool = False) -> str:
+        """The id of a note; a deleted note can be named by its full id. `changes`: it is to be
+        changed."""
         notes = self._transactions.state.notes
         if notes.is_damaged(name.strip()):
             return name.strip()
         try:
-            return argument_checks.resolve(notes, name, nugget, project=self._context.project).id
+            return argument_checks.resolve(
+                notes, name, nugget, project=self._context.project, changes=changes
+            ).id
         except NotFound:
             if any(True for _ in self._transactions.store.history.commits(note=name)):
                 return name

@@ -80,7 +80,7 @@ class Purge:
     def erase_memory(self, name: str, nugget: str | None, *, dry_run: bool = False) -> Purged:
         """Erase a memory; a deleted note can be named by its whole id."""
         with self._transactions.reading() if dry_run else self._transactions.exclusive():
-            note_id = self._history.find_id(name, nugget)
+            note_id = self._history.find_id(name, nugget, changes=True)
             if dry_run:
                 return self._find_what_goes([note_id])
             return self._purge_notes([note_id])

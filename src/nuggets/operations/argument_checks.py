@@ -12,7 +12,7 @@ from nuggets.domain.records import (
     NuggetConfig,
 )
 from nuggets.domain.state import Notes, merged_into
-from nuggets.domain.visibility import first_in_precedence
+from nuggets.domain.visibility import first_in_precedence, is_foreign
 from nuggets.errors import Ambiguous, InvalidInput, NotFound, StoreCorrupt
 from nuggets.filesystem.current_project import name_of
 from nuggets.language.text import closest_name, edits_between, fold_case
@@ -79,13 +79,15 @@ def resolve(
     project: str | None = None,
     archived: bool = False,
     follow_merges: bool = False,
+    changes: bool = False,
 ) -> MemoryNote:
     """The note with this id, else with this title, else whose id begins or ends with this part.
 
     An id is found in every nugget, other names only in the given one. Of equal titles a visible
     note wins (or with `archived` an archived one), then this `project`'s, then one of no project.
     With `follow_merges`, the title of a note that was merged away means the note it went into.
-    Part of an id must be unique; at the end it has all 8 digits.
+    Part of an id must be unique; at the end it has all 8 digits. `changes`: what is named is to be
+    changed, so a title alone names no note that only another project has.
     """
     wanted = fold_case(storable(name, "the name of a note"))
     home = None if nugget is None else fold_case(storable(nugget, "a nugget's name"))
@@ -101,6 +103,11 @@ def resolve(
         chosen = _find_by_id_part(notes, wanted, home)
     elif project is not None:
         chosen = first_in_precedence(chosen, project)
+        if changes and is_foreign(chosen[0], project):
+            raise NotFound(
+                f"only another project has a note that is called {name!r:.80}; to change it, name "
+                f"it by its id: {', '.join(note.id for note in chosen[:CANDIDATES_SHOWN])}"
+            )
     if titled and follow_merges:
         survivors = (_survivor(notes, note) for note in chosen)
         chosen = list({note.id: note for note in survivors}.values())

@@ -291,6 +291,7 @@ class OperationChanges:
             project=self._project,
             archived=archived,
             follow_merges=follow_merges,
+            changes=True,
         )
 
     def _fact_of(self, nugget: str, key: str, project: str | None = None) -> MemoryNote | None:

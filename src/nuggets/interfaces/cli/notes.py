@@ -143,7 +143,10 @@ def _edit(call: Call) -> Outcome:
 
     def change(content: str | None) -> WrittenNote:
         return call.shelf.edit_note(
-            note.id, content, options.title, options.tag, expected=note.updated_at, **fields
+            *(options.note, content, options.title, options.tag),
+            nugget=options.nugget,
+            expected=note.updated_at,
+            **fields,
         )
 
     if options.moved:
