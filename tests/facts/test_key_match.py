@@ -369,3 +369,35 @@ def test_one_misspelt_word_is_no_evidence_for_a_long_key(query: str, key: str) -
 @pytest.mark.parametrize(("query", "key"), [("handlr", "auth handler"), ("stlye", "style")])
 def test_but_is_for_one_that_it_is_most_of(query: str, key: str) -> None:
     assert ask(query, key).key == key
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("v11.2 notes", "v1.12 notes"),
+        ("size 35 bolts", "size 3.5 bolts"),
+        ("bus 11/2", "bus 1/12"),
+        ("100.0.1 owner", "10.0.0.1 owner"),
+    ],
+)
+def test_signs_part_numbers(query: str, key: str) -> None:
+    assert not ask(query, key).found
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "doubt"),
+    [
+        ("product manager", "production manager", "'product' is read as 'production'"),
+        ("address of Anne", "Ann's address", "'anne' is read as 'ann'"),
+        ("testing commands", "test command", ""),
+        ("retry policies", "retry policy", ""),
+    ],
+)
+def test_another_word_of_one_stem_is_told(query: str, key: str, doubt: str) -> None:
+    result = ask(query, key)
+
+    assert (result.key, result.doubt) == (key, doubt)
+
+
+def test_the_word_as_it_was_asked_comes_before_another_form() -> None:
+    assert ask("the birthday of Anne", "ann birthday", "anne birthday").key == "anne birthday"

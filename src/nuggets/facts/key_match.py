@@ -19,6 +19,7 @@ from nuggets.facts.key_table import Candidate, KeyTable
 from nuggets.facts.key_words import (
     are_forms,
     is_cut,
+    is_inflected,
     may_be_cut,
     split_words,
     synonyms_of,
@@ -99,7 +100,8 @@ def question_words(table: KeyTable, text: str) -> QuestionWords:
     same = {pair for pair, share in alike.items() if not share}
     others = _read_as(table, telling, {word for word, _ in same})
     others |= {pair for pair in pairs if are_forms(*pair)}
-    return QuestionWords(typed, language, kinds, alike, others - same)
+    plain_forms = {pair for pair in same if is_inflected(*pair) or not are_forms(*pair)}
+    return QuestionWords(typed, language, kinds, alike, others - plain_forms)
 
 
 def _read_as(table: KeyTable, words: Sequence[str], known: set[str]) -> set[tuple[str, str]]:
@@ -183,9 +185,11 @@ def _with_ratios(matches: Sequence[KeyMatch], asked: str) -> list[KeyMatch]:
     return [nearest.get(match.fact.place, match) for match in matches]
 
 
-def _rank(match: KeyMatch) -> tuple[float, bool, float, int]:
-    """By probability; equals in the documented order."""
-    return -round(match.probability, 6), match.kind == "fuzzy", -match.ratio, match.fact.place
+def _rank(match: KeyMatch) -> tuple[float, int, bool, float, int]:
+    """By probability; of equals those with the words as typed, then in the documented order."""
+    read_as = len(match.fit.read_as)
+    is_fuzzy, place = match.kind == "fuzzy", match.fact.place
+    return -round(match.probability, 6), read_as, is_fuzzy, -match.ratio, place
 
 
 def _kind(key: str, asked: str) -> tuple[MatchKind, float]:

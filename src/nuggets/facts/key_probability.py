@@ -340,9 +340,9 @@ def _cover_joined(
     """Cover the words at the places that are others written together, or their initials:
     "codeowners", "pk"."""
     for i in places:
-        if i in covered:
-            continue
         word = words[i]
+        if i in covered or word.isdigit():  # 3.5 is not 35
+            continue
         spelt_out = shortest <= len(word) <= LONGEST_INITIALS and word not in abbreviations()
         for first, other in enumerate(others):
             if other[0] == word[0]:
@@ -369,6 +369,8 @@ def _slip_anywhere(
     """The share of wrong letters in a word, if the whole texts differ by one slip in it, blanks
     aside; None if they differ by more, or if the slip makes a word that some key has."""
     words, typed, meant = question.words, question.joined, "".join(key_words)
+    if [*filter(digits, words)] != [*filter(digits, key_words)]:
+        return None  # 1.12 is not 11.2
     if typed == meant:
         return 0.0
     if abs(len(typed) - len(meant)) > 1:

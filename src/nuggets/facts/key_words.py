@@ -39,6 +39,8 @@ SHORTEST_MISSPELT = 3  # letters of a word that is ever taken for a misspelt one
 SHORTEST_TWICE_MISSPELT = 4  # letters; with two slips a shorter word is another one
 SHORTEST_BEGINNING = 3  # letters of a word that is cut short: "ins" for insurance
 LEAST_CUT = 2  # letters: one less is another form or a slip
+# Endings of regular plurals, cases and tenses, in English and German; "policy", "policies".
+_INFLECTIONS = {"", "s", "es", "d", "ed", "ing", "y", "ies", "ied", "n", "en", "er", "ern"}
 MOST_EDITS = 2  # in one word: with three most words of six letters turn into others
 
 
@@ -205,6 +207,13 @@ def are_forms(a: str, b: str) -> bool:
 def _have_one_stem(a: str, b: str) -> bool:
     stem, other = stems((a, b)) if a[:2] == b[:2] else (a, b)
     return stem == other
+
+
+def is_inflected(a: str, b: str) -> bool:
+    """Whether words of one stem differ in an ending of grammar alone. Others may be other words: a
+    product is no production, nor is Anne Ann."""
+    start = shared_start(a, b)
+    return _INFLECTIONS.issuperset((a[start:], b[start:]))
 
 
 def shared_start(a: str, b: str) -> int:
