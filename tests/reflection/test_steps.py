@@ -168,6 +168,7 @@ def test_lines_of_code_tables_and_numbered_steps_may_come_again(content: str) ->
         "On Linux\nInstall it from the mirror.\nOn a Mac\nInstall it from the mirror.",
         "Im Büro\nBitte zuerst anmelden.\nZu Hause\nBitte zuerst anmelden.",
         "Ask the team that\nruns the mirror.\nTell the team that\nruns the mirror.",
+        "Mon\nPasta with tomato and basil\nTue\nRice with beans\nWed\nPasta with tomato and basil",
         "2026-03-01\nSlept badly, too much coffee.\n2026-03-02\nSlept badly, too much coffee.",
         "Berlin\n\nThe code changes on Mondays.\n\nParis\n\nThe code changes on Mondays.",
     ],

@@ -135,10 +135,12 @@ def _begins_section(line: str, below: str) -> bool:
 
 
 def _leads_to(before: str, line: str) -> bool:
-    """Whether a sentence goes on from a plain line without an end ("For Mac users", a day): without
-    it that line would lead to nothing."""
+    """Whether a sentence goes on from a plain line without an end ("For Mac users", a day), or any
+    line from a capitalised label of few words ("Tue"): without it that line would lead to nothing.
+    """
     is_plain = before[:1].isalnum() and not before.endswith(SENTENCE_MARKS)
-    return is_plain and line.endswith(SENTENCE_MARKS)
+    is_label = before[:1] != before[:1].lower() and len(before.split()) < STATEMENT_WORDS
+    return is_plain and (is_label or line.endswith(SENTENCE_MARKS))
 
 
 def _is_statement(line: str, joining: Callable[[], frozenset[str]]) -> bool:
