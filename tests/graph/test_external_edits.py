@@ -63,15 +63,14 @@ def test_an_edit_brings_its_own_anchors_or_keeps_those_that_it_still_names() -> 
         assert tuple(anchor.path for anchor in after.anchors) == anchors
 
 
-def test_the_owning_nugget_and_the_kind_never_change() -> None:
+@pytest.mark.parametrize("other", [{"nuggetName": "other"}, {"kind": "fact"}])
+def test_the_owning_nugget_and_the_kind_never_change(other: dict[str, str]) -> None:
     note = sample(1, content="one")
     state = state_of(note)
-    shape = note_to_json(note) | {"nuggetName": "other", "kind": "fact", "content": "two"}
+    shape = note_to_json(note) | other | {"content": "two"}
 
-    after = take(state, state, graph_edit(shape)).notes[note.id]
-
-    assert (after.nugget_name, after.kind) == (note.nugget_name, note.kind)
-    assert after.content == "two"
+    with pytest.raises(StoreCorrupt, match=f"{next(iter(other))} cannot be changed"):
+        take(state, state, graph_edit(shape))
 
 
 def test_only_the_changed_fields_are_taken() -> None:

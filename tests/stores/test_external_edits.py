@@ -869,3 +869,16 @@ def test_a_link_added_by_hand_is_written_like_any_other(store: SqliteStore, tmp_
 
     added = state_of(store).notes[note(1).id].links[-1]
     assert added == NoteLink(note(3).id, "same owner", "2026-05-01T10:00:00.000Z")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("nuggetName", "other"), ("kind", "note"), ("sourceKey", "other key")]
+)
+def test_what_an_edit_cannot_change_is_refused_aloud(
+    store: SqliteStore, tmp_path: Path, field: str, value: str
+) -> None:
+    before = contents(store)
+    edit_graph(tmp_path, lambda graph: graph["notes"][0].update({field: value}))
+
+    assert contents(store) == before
+    assert f"{field} cannot be changed" in store.warnings[0]

@@ -65,6 +65,7 @@ R = TypeVar("R")
 # A change of these is a newer version.
 _WORDS = ("title", "content", "tags", *META_FIELDS, "validFrom", "validUntil")
 _OWNER = ("nuggetName", "kind")  # never change: its key would answer elsewhere, or no more
+_FIXED = (*_OWNER, "sourceKey")  # the key of a fact is its title
 _RECALLS = ("hits", "lastHitSession", "hitSessions")  # change together
 # Lists to which others may have added meanwhile, and by what two of their items are the same.
 _LISTS: dict[str, Callable[[Any], Any]] = {
@@ -156,6 +157,8 @@ def _import_note_edits(
     names = NuggetSpellings(state)
     for id_, shape in shapes.items():
         current, old = state.notes.get(id_), seen.get(id_)
+        if old is not None and edit.removed is None:
+            _refuse_fixed_fields(old, shape)
         note = _import_note(current, old, shape, now)
         if note is not None:
             dated = edit.removed is not None and "updatedAt" in shape
@@ -192,6 +195,16 @@ class NuggetSpellings:
             self._spelling[fold] = checked_nugget_name(note.nugget_name)
             self.new.append(self._spelling[fold])
         return note._replace(nugget_name=self._spelling[fold])
+
+
+def _refuse_fixed_fields(old: MemoryNote, shape: Json) -> None:
+    """What an edit cannot change is not dropped in silence."""
+    written = note_to_json(old, vector=False)
+    fixed = _OWNER if fold_case(shape.get("title", old.title)) != fold_case(old.title) else _FIXED
+    for field in fixed:
+        if field in shape and fold_case(str(shape[field])) != fold_case(str(written.get(field))):
+            hint = "change its title" if field == "sourceKey" else "make a new note there"
+            raise InvalidInput(f"{old.id}: {field} cannot be changed; {hint}")
 
 
 def _refuse_taken_keys(
