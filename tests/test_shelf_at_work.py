@@ -99,10 +99,11 @@ def test_a_memory_goes_where_its_new_scope_belongs(tmp_path: Path) -> None:
 
 
 def test_a_scope_of_the_same_kind_leaves_it_where_it_is(tmp_path: Path) -> None:
-    NuggetShelf(tmp_path, project="/blog/.git").create_note("n", "t", "c", scope="project")
+    blog = NuggetShelf(tmp_path, project="/blog/.git")
+    note = blog.create_note("n", "t", "c", scope="project")
     shelf = NuggetShelf(tmp_path, project="/shop/.git")
 
-    assert shelf.edit_note("t", scope="shared").project == "/blog/.git"
+    assert shelf.edit_note(note.id, scope="shared").project == "/blog/.git"
 
 
 @pytest.mark.parametrize(

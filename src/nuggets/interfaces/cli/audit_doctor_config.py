@@ -74,7 +74,8 @@ def _doctor(call: Call) -> Outcome:
         ]
     missed = missed_deadlines(call.settings["dir"])
     late = f"{pluralize(missed, 'hook')} ran out of time so far; {DEADLINE_VARIABLE} allows more"
-    lines = [*([late] if missed else []), *_deletion_lines(call)]
+    ill = any(defect.harmful and not defect.mended for defect in defects)
+    lines = [*([late] if missed else []), *([] if ill else _deletion_lines(call))]
     if not defects:
         return Outcome(defects, [style("No problems found.", "green"), *lines])
     for defect in defects:
@@ -88,7 +89,6 @@ def _doctor(call: Call) -> Outcome:
             lines.append(
                 f"    {'done' if defect.mended else 'with --fix'}: {one_line(defect.remedy)}"
             )
-    ill = any(defect.harmful and not defect.mended for defect in defects)
     return Outcome(defects, lines, 1 if ill else 0)
 
 
