@@ -378,9 +378,11 @@ def test_but_is_for_one_that_it_is_most_of(query: str, key: str) -> None:
         ("size 35 bolts", "size 3.5 bolts"),
         ("bus 11/2", "bus 1/12"),
         ("100.0.1 owner", "10.0.0.1 owner"),
+        ("192.168.2.1 hostname", "192.168.1.2 hostname"),
+        ("docker 80:8080", "docker 8080:80"),
     ],
 )
-def test_signs_part_numbers(query: str, key: str) -> None:
+def test_signs_part_numbers_and_their_order_tells(query: str, key: str) -> None:
     assert not ask(query, key).found
 
 

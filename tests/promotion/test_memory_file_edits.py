@@ -605,3 +605,19 @@ def test_no_temporary_file_is_left(shelf: NuggetShelf, memory: Path) -> None:
     shelf.promote(memory)
 
     assert os.listdir(memory.parent) == ["MEMORY.md"]
+
+
+def test_a_clean_up_takes_edits_over_before_it_changes_what_they_are_of(
+    shelf: NuggetShelf, memory: Path
+) -> None:
+    text = "The oven of the kitchen must be cleaned on each Friday after the lunch of the team"
+    keep(shelf, "Oven", text)
+    keep(shelf, "Oven rule", f"{text}.")
+    shelf.promote(memory)
+
+    delete_line(memory, "Oven rule")
+    shelf.reflect(limit=100)
+    shelf.promote(memory)
+
+    assert content_of(shelf, "Oven") == text
+    assert f"**Oven**: {text}" in memory.read_text()

@@ -177,6 +177,8 @@ def fit_key(
     known = {j: kind for j, kind in kinds.items() if j not in meant and j >= scope}
     if _has_number(question.words, asked) and _has_number(key_words, known):
         return None  # another number is another thing, wherever it stands
+    if _shared_numbers(question.words, key_words) != _shared_numbers(key_words, question.words):
+        return None  # 3.11 is not 11.3
     only_asked, only_known = _compare_negations(asked, typed, known, meant)
     swapped = _find_swapped(question, key_words, telling, pairs)
     is_opposite = only_asked is not None or only_known is not None or bool(swapped)
@@ -217,6 +219,11 @@ def fit_key(
 
 def _has_number(words: Sequence[str], places: Iterable[int]) -> bool:
     return any(digits(words[place]) for place in places)
+
+
+def _shared_numbers(words: Sequence[str], others: Collection[str]) -> list[str]:
+    """The numbers that the other words have too, in order."""
+    return [word for word in words if digits(word) and word in others]
 
 
 def _compare_negations(

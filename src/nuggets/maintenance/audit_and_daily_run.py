@@ -149,8 +149,12 @@ class CleanUp:
         self, nugget: str | None = None, limit: int | None = None, day: str = ""
     ) -> tuple[ReflectionResult, DailyRun | None]:
         """Plan a pass without the lock, and write the part that still holds: others may have
-        changed or recalled some notes meanwhile. `day`: whose run it is; one has only one."""
+        changed or recalled some notes meanwhile. `day`: whose run it is; one has only one.
+
+        What people did to lines of memory files comes first: their lines are of notes as they were
+        before the pass."""
         self._transactions.store.count_waiting_recalls()
+        self._files.import_all_edits()
         found, planned, expected = self._plan(nugget, limit)
 
         def decide() -> Decision[tuple[ReflectionResult, DailyRun | None]]:

@@ -1382,7 +1382,7 @@ class NuggetShelf:
             return changes._replace(marks=self._memory_files.marks_after_move(done)), done
 
         if not dry_run:
-            self._memory_files.import_project_edits(before)
+            self._memory_files.import_all_edits(before)
         return self._update("move_project", decide, dry_run=dry_run)
 
     def join_project(self, name: StrPath, *, dry_run: bool = False) -> ProjectMove:

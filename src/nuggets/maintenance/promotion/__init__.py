@@ -399,9 +399,10 @@ class MemoryFiles:
             if project == move.old
         }
 
-    def import_project_edits(self, project: str) -> None:
-        """Take over what people did to the lines of a project's files, as far as they can be
-        read."""
-        for path in self.other_files("", project):
+    def import_all_edits(self, project: str | None = None) -> None:
+        """Take over what people did to the lines of all files, or of a project's, as far as they
+        can be read."""
+        files = self.written_files() if project is None else self.other_files("", project)
+        for path in files:
             with suppress(NuggetsError):
                 self.import_edits(path)
