@@ -169,6 +169,8 @@ def test_lines_of_code_tables_and_numbered_steps_may_come_again(content: str) ->
         "Im Büro\nBitte zuerst anmelden.\nZu Hause\nBitte zuerst anmelden.",
         "Ask the team that\nruns the mirror.\nTell the team that\nruns the mirror.",
         "Mon\nPasta with tomato and basil\nTue\nRice with beans\nWed\nPasta with tomato and basil",
+        "2024-05-01\nSlept badly.\nTook a pill.\n\n2024-05-02\nSlept well.\nTook a pill.",
+        "Apple cake\n\nBeat them.\nAdd the flour.\n\nLemon cake\n\nPress them.\nAdd the flour.",
         "2026-03-01\nSlept badly, too much coffee.\n2026-03-02\nSlept badly, too much coffee.",
         "Berlin\n\nThe code changes on Mondays.\n\nParis\n\nThe code changes on Mondays.",
     ],

@@ -110,11 +110,11 @@ def _without_repetition(content: str) -> str:
     for number, (line, is_code) in enumerate(zip(lines, continues_code(lines), strict=True), 1):
         # normalised content has no two empty lines in a row
         below = next(filter(None, lines[number : number + 2]), "")
-        if not is_code and _begins_section(line, below):
+        before, title = ("", *lines)[number - 1], ("", "", *lines)[number - 1]
+        if not is_code and (_begins_section(line, below) or (not before and _is_label(line))):
             section = set()
         follows_itself = line == above and bool(_WORDS.fullmatch(line))
         is_repeated = follows_itself or (line in section and _is_statement(line, joining))
-        before, title = ("", *lines)[number - 1], ("", "", *lines)[number - 1]
         is_answer = before.endswith(QUESTION_MARKS)
         lead = before or (title if _WORDS.fullmatch(title) else "")
         is_led_to = lead == above != line and _leads_to(lead, line)
@@ -139,8 +139,14 @@ def _leads_to(before: str, line: str) -> bool:
     line from a capitalised label of few words ("Tue"): without it that line would lead to nothing.
     """
     is_plain = before[:1].isalnum() and not before.endswith(SENTENCE_MARKS)
-    is_label = before[:1] != before[:1].lower() and len(before.split()) < STATEMENT_WORDS
-    return is_plain and (is_label or line.endswith(SENTENCE_MARKS))
+    return _is_label(before) or (is_plain and line.endswith(SENTENCE_MARKS))
+
+
+def _is_label(line: str) -> bool:
+    """A few words without an end that begin with a capital or a digit, such as a name or a day."""
+    begins = line[:1].isdigit() or line[:1] != line[:1].lower()
+    is_short = 0 < len(line.split()) < STATEMENT_WORDS
+    return begins and is_short and not line.endswith((*SENTENCE_MARKS, *QUESTION_MARKS))
 
 
 def _is_statement(line: str, joining: Callable[[], frozenset[str]]) -> bool:
