@@ -270,3 +270,10 @@ def test_a_title_word_for_word_comes_before_titles_of_the_same_letters(shelf: Nu
 
     assert shelf.search_notes("C#")[0].note.title == "C#"
     assert shelf.search_notes("C++")[0].note.title == "C++"
+
+
+def test_a_long_question_is_not_looked_for_inside_of_words(shelf: NuggetShelf) -> None:
+    shelf.create_note("notes", "Found", "the openwireguard config")
+
+    assert shelf.search_notes("wireguard")
+    assert not shelf.search_notes("wireguard alpaca zeppelin bagpipes kumquat")
